@@ -163,7 +163,7 @@ def test_an_ended_submission_accepts_no_more_lines(environment: Environment) -> 
 def test_durable_frames_are_shown_at_most_once_a_second(
     environment: Environment, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One frame per 0.4 s: shown with the third one and three frames later, even without a score."""
+    """One frame per 0.4 s: shown with the third one and three frames later, score or not."""
     choice = ServerChoice(environment["VIDSCORE_SERVER"], token=environment["VIDSCORE_TOKEN"])
     options: dict[str, Any] = {
         "server": choice,

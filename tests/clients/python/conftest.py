@@ -26,21 +26,21 @@ from vidscore_server.domain.administration import initialise
 
 @pytest.fixture(params=[stream_of_threads, stream_of_tasks], ids=["threads", "asyncio"])
 def streaming(request: pytest.FixtureRequest) -> Streaming:
-    """How to open a stream; a test that takes it holds for the synchronous and asyncio one."""
+    """Opens a stream; a test that uses it covers the synchronous and the asyncio one."""
     opened: Streaming = request.param
     return opened
 
 
 @pytest.fixture
 def fake() -> Iterator[FakeSubmissions]:
-    """A scripted server that takes submissions."""
+    """A scripted server that accepts submissions."""
     with taking_submissions() as server:
         yield server
 
 
 @pytest.fixture(params=["threads", "asyncio"])
 def submitting(request: pytest.FixtureRequest, fake: FakeSubmissions) -> Submitting:
-    """Opens a stream on the server; a test that takes it holds for both kinds."""
+    """Opens a stream on the server; a test that uses it covers both kinds."""
     kind = submit_with_threads if request.param == "threads" else submit_with_tasks
 
     def submit(**arguments: Any) -> AbstractContextManager[Any]:
@@ -52,7 +52,7 @@ def submitting(request: pytest.FixtureRequest, fake: FakeSubmissions) -> Submitt
 
 @pytest.fixture(scope="session")
 def target() -> Iterator[str]:
-    """Address of a real server, in a process of its own."""
+    """Address of a real server in its own process."""
     with ServerProcess("--workers", "1", "--maximum-frame-objects", "100") as server:
         yield server.address
 
@@ -67,7 +67,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture(params=[with_threads, with_tasks], ids=["threads", "asyncio"])
 def connecting(request: pytest.FixtureRequest, site: Site) -> Connecting:
-    """Connects with a token; a test that takes it holds for both kinds of clients."""
+    """Connects with a token; a test that uses it covers both kinds of clients."""
     return lambda secret: request.param(site.target, secret)
 
 

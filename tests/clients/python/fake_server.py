@@ -1,4 +1,4 @@
-"""A server that plays a script: what it answers is up to the test, what it got is recorded."""
+"""A server that plays a script: the test decides its answers, and it records its requests."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ Responses = Iterator[scoring_service_pb2.ScoreResponse]
 Script = Callable[[Requests, grpc.ServicerContext], Responses]
 
 SERVER_VERSION = ".".join([*__version__.split(".")[:2], "987"])
-"""A server of the client's own minor version."""
+"""Version of a server of the client's own minor version."""
 
 WAIT_S = 60.0
-"""How long a test waits for what must happen before it fails."""
+"""Time after which a waiting test fails."""
 
 
 @dataclass
 class FakeServer:
-    """What a test sees of the server.
+    """The server as a test sees it.
 
     Attributes:
         target: Its address.
         requests: Every message of a scoring stream, in order of arrival.
         metadata: Metadata of every call.
-        finished: Set when a scripted stream has ended, however it did.
+        finished: Set when a scripted stream has ended in any way.
         stop: Kills the server, and with it every call.
     """
 
@@ -112,7 +112,7 @@ class _Evaluators(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
         return evaluator_service_pb2.GetEvaluatorResponse(evaluator=_evaluator(name))
 
     def ListPresets(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """One preset a page: all labels, then none."""
+        """One preset per page: all labels, then none."""
         del context
         first = not request.page_token
         preset = evaluator_service_pb2.Preset(name="presets/street", version="1.0.0")
@@ -140,9 +140,9 @@ def serving(
     """Run a scripted server.
 
     Args:
-        script: What it answers to scoring streams; None for `accept`.
+        script: Its answers to scoring streams; None for `accept`.
         evaluators: Names of its evaluators.
-        health: What answers the standard health protocol; None for nothing.
+        health: Implements the standard health protocol; None for nothing.
         credentials: Certificates; None for plain connections.
     """
     fake = FakeServer()
@@ -202,7 +202,7 @@ def final(frames: int) -> scoring_service_pb2.ScoreResponse:
 
 
 def accept(requests: Requests, _context: grpc.ServicerContext) -> Responses:
-    """Take everything; the final report counts the frames of both sides."""
+    """Accept everything; the final report counts the frames of both sides."""
     next(requests)
     yield started()
     yield final(sum(_frame_count(request) for request in requests))
@@ -221,7 +221,7 @@ def script(*responses: scoring_service_pb2.ScoreResponse) -> Script:
 
 
 def limited(**limits: int) -> Script:
-    """Take everything, and tell limits."""
+    """Accept everything, and state limits."""
 
     def answer(requests: Requests, _context: grpc.ServicerContext) -> Responses:
         next(requests)
@@ -264,13 +264,13 @@ def refuse_first_batch(requests: Requests, context: grpc.ServicerContext) -> Res
 
 
 def end_at_once(requests: Requests, _context: grpc.ServicerContext) -> Responses:
-    """Accept the stream, and end it well but without a final report."""
+    """Accept the stream, and end it with OK but without a final report."""
     next(requests)
     yield started()
 
 
 def enough(requests: Requests, _context: grpc.ServicerContext) -> Responses:
-    """Send the final report after the first batch, whatever else comes."""
+    """Send the final report after the first batch, whatever else is sent."""
     next(requests)
     yield started()
     next(requests)
@@ -278,7 +278,7 @@ def enough(requests: Requests, _context: grpc.ServicerContext) -> Responses:
 
 
 def never_accept(requests: Requests, _context: grpc.ServicerContext) -> Responses:
-    """Take everything and say nothing."""
+    """Accept everything and answer nothing."""
     yield from (started() for request in requests if request.WhichOneof("message") is None)
 
 
@@ -307,7 +307,7 @@ def abort(
 
 
 def error_info(reason: str, domain: str = "vidscore", **metadata: str) -> Any:
-    """A reason for machines."""
+    """A machine-readable reason."""
     return error_details_pb2.ErrorInfo(reason=reason, domain=domain, metadata=metadata)
 
 

@@ -1,4 +1,4 @@
-"""A server that takes submissions by the offset protocol, kept in memory, and fails on demand."""
+"""A server that stores submissions in memory by the offset protocol, and fails on request."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ STREAM = f"{NAME}/streams/default"
 Frame = tuple[str, int]
 
 Fault = Callable[[submission_service_pb2.AppendRequest, grpc.ServicerContext], None]
-"""Happens once to an append; ends the call by its context, if it likes."""
+"""Happens once to an append; it may end the call through its context."""
 
 
 @dataclass
 class Faults:
-    """What happens to the next appends, first one first.
+    """Faults of the next appends, in order.
 
     Attributes:
         before: Before a batch is stored.
         after: After it is stored, before it is acknowledged.
-        sealing: After the submission is sealed, before that is told.
+        sealing: After the submission is sealed, before the answer.
     """
 
     before: list[Fault | None] = field(default_factory=list)
@@ -47,31 +47,31 @@ class Faults:
 
 @dataclass
 class FakeSubmissions:
-    """What a test sees of the server.
+    """The server as a test sees it.
 
     Attributes:
         target: Its address.
-        faults: What goes wrong.
+        faults: Its faults.
         stored: Frames of the submission's one stream, in order.
         batches: Number of frames and bytes of every stored batch, by its offset.
-        offsets: Offset and epoch of every batch that came, stored or not.
+        offsets: Offset and epoch of every received batch, stored or not.
         epoch: Epoch of the stream's writer; 0 before the first.
         state: State of the submission; None before it is created.
-        expected: What the last sealing expected.
-        creations: Names that were to be created.
-        refuse_creation: Code and reason with which that is refused; None where it is not.
-        created_by_another: Whether the submission is there all the same by then.
+        expected: The frame counts expected by the last sealing.
+        creations: Names of all requests to create a submission.
+        refuse_creation: Code and reason with which creation is refused; None to accept it.
+        created_by_another: Whether the submission exists all the same by then.
         go_on: Unset to hold appends before they are stored.
-        watches: Revision from which each watcher asked.
-        watch_script: What each watcher is told; None cuts the connection.
-        readings: What each reader of outcomes asked.
-        outcome_script: What each of them is told; None cuts the connection, a code and a reason
+        watches: The revision from which each watcher asked.
+        watch_script: The answers to each watcher; None cuts the connection.
+        readings: The request of each reader of outcomes.
+        outcome_script: The answers to each of them; None cuts the connection, a code and a reason
             refuse the call.
-        refuse_benchmark: Code and reason with which asking for the benchmark is refused.
-        metadata: What came with the last question about the benchmark.
-        limits: Limits that are stated where a stream is opened.
+        refuse_benchmark: Code and reason with which a request for the benchmark is refused.
+        metadata: Metadata of the last request for the benchmark.
+        limits: Limits that are stated when a stream is opened.
         stop: Kills the server, and with it every call.
-        start: Starts it again, at the same address.
+        start: Starts it again at the same address.
     """
 
     target: str = ""
@@ -98,7 +98,7 @@ class FakeSubmissions:
     start: Callable[[], None] = lambda: None
 
     def message(self) -> submission_service_pb2.Submission:
-        """The submission as it is."""
+        """The submission in its current state."""
         streams = [self.stream()] if self.epoch else []
         return submission_service_pb2.Submission(
             name=NAME, state=self.state, frame_count=len(self.stored), streams=streams, revision=7
@@ -113,7 +113,7 @@ class FakeSubmissions:
     def append(
         self, append: submission_service_pb2.AppendRequest, context: grpc.ServicerContext
     ) -> int:
-        """Do what the offset protocol says."""
+        """Follow the offset protocol."""
         self.go_on.wait(WAIT_S)
         self.offsets.append((append.offset, append.epoch))
         happen(self.faults.before, append, context)
@@ -158,7 +158,7 @@ def frames_of(batch: annotations_pb2.AnnotationBatch) -> list[Frame]:
 
 
 def update(state: str, revision: int) -> submission_service_pb2.WatchSubmissionResponse:
-    """What a watcher is told."""
+    """A message for a watcher."""
     return submission_service_pb2.WatchSubmissionResponse(
         submission=submission_service_pb2.Submission(
             name=NAME,
@@ -191,7 +191,7 @@ def refusing(code: grpc.StatusCode, reason: str = "") -> Fault:
 
 
 def lose_the_connection(_append: submission_service_pb2.AppendRequest, context: Any) -> None:
-    """The call breaks as it does when a connection is cut."""
+    """The call breaks as it does when its connection is cut."""
     abort(context, grpc.StatusCode.UNAVAILABLE, "Socket closed")
 
 
@@ -212,7 +212,7 @@ class _Benchmarks(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         )
 
     def GetLeaderboard(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Two pages of a row each."""
+        """Two pages of one row each."""
         del context
         rank, team = (2, "owl") if request.page_token else (1, "falcon")
         return benchmark_service_pb2.GetLeaderboardResponse(

@@ -1,4 +1,4 @@
-"""A real server that hosts, and callers of both kinds of clients."""
+"""A real hosting server, and callers of both kinds of clients."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class BlockingClient:
 
 
 class BlockingBenchmarks:
-    """Benchmarks, or trust, of an asyncio client, whose long work is blocking too."""
+    """Benchmarks, or trust, of an asyncio client, whose operations are blocking too."""
 
     def __init__(self, benchmarks: aio.AsyncBenchmarks | aio.AsyncTrust, run: Any) -> None:
         self._benchmarks = benchmarks
@@ -91,7 +91,7 @@ class BlockingBenchmarks:
 
 @contextmanager
 def with_tasks(target: str, secret: str) -> Iterator[Any]:
-    """The asyncio client, on an event loop of its own that the test does not see."""
+    """The asyncio client, on an event loop that the test does not see."""
 
     async def connected() -> aio.AsyncClient:
         return aio.connect(target, token=secret, timeout_s=WAIT_S)
@@ -117,7 +117,7 @@ def points(*sequences: str, shift_px: float = 0.0) -> Frames:
 
 
 def submit(site: Site, organiser: Client, benchmark: str, *sent: Frames, team: str = "red") -> str:
-    """Submit as a team and wait for the score; gives the submission's full name."""
+    """Submit as a team and wait for the score; returns the submission's full name."""
     secret = organiser.tokens.create("participant", team=team).secret
     with connect(site.target, token=secret) as client, client.submit(benchmark) as stream:
         for frames in sent:
@@ -128,7 +128,7 @@ def submit(site: Site, organiser: Client, benchmark: str, *sent: Frames, team: s
 
 
 def begin(site: Site, organiser: Client, submission: str, frames: Frames) -> None:
-    """Begin a submission of the team red, which goes on to receive."""
+    """Begin a submission of the team red, which stays open."""
     secret = organiser.tokens.create("participant", team="red").secret
     benchmark, name = submission.split("/")
     with connect(site.target, token=secret) as client, client.submit(benchmark, name) as stream:

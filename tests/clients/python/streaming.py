@@ -1,4 +1,4 @@
-"""Streams for tests: the synchronous and the asyncio one under the same methods."""
+"""Streams for tests: the synchronous and the asyncio one with the same methods."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BOX = [[0.0, 0.0, 4.0, 4.0]]
 
 
 def frames(count: int, sequence: str = "a") -> Frames:
-    """`count` frames with a box each."""
+    """`count` frames with one box each."""
     return Frames(
         sequences=(("", sequence),),
         frame_sequences=np.zeros(count, dtype=np.int64),
@@ -39,7 +39,7 @@ class Streaming(Protocol):
     def __call__(
         self, script: Script | None = None, *, open_timeout_s: float = WAIT_S, **arguments: Any
     ) -> AbstractContextManager[tuple[FakeServer, ScoreStream]]:
-        """Serve and open."""
+        """Start the server and open the stream."""
 
 
 @contextmanager
@@ -60,7 +60,7 @@ def stream_of_threads(
 def stream_of_tasks(
     script: Script | None = None, *, open_timeout_s: float = WAIT_S, **arguments: Any
 ) -> Iterator[tuple[FakeServer, Any]]:
-    """The asyncio stream, on an event loop of its own that the test does not see."""
+    """The asyncio stream, on an event loop that the test does not see."""
     evaluators = arguments.pop("evaluators", ["fake"])
     with serving(script) as server, event_loop() as run:
         client = run(_connected(server.target, open_timeout_s))
@@ -84,7 +84,7 @@ Run = Callable[[Coroutine[Any, Any, Any]], Any]
 
 @contextmanager
 def event_loop() -> Iterator[Run]:
-    """An event loop in a thread of its own, and how to run a coroutine there."""
+    """An event loop in its own thread, and a function that runs a coroutine there."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="event-loop")
     thread.start()
@@ -110,7 +110,7 @@ async def _other_tasks() -> list[str]:
 
 
 class Blocking:
-    """Something of asyncio's, such as a stream, whose coroutines are awaited on their loop."""
+    """Any asyncio object, such as a stream, whose coroutines are awaited on their loop."""
 
     def __init__(self, stream: Any, run: Run) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""Streams into submissions for tests: both kinds under the same methods."""
+"""Streams into submissions for tests: both kinds with the same methods."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def submit_with_threads(target: str, **arguments: Any) -> Iterator[SubmissionStr
 
 @contextmanager
 def submit_with_tasks(target: str, **arguments: Any) -> Iterator[Any]:
-    """The asyncio stream, on an event loop of its own that the test does not see."""
+    """The asyncio stream, on an event loop that the test does not see."""
 
     async def connected() -> aio.AsyncClient:
         return aio.connect(target, timeout_s=WAIT_S)

@@ -1,4 +1,4 @@
-"""The client against the real server: the same report as scoring in this process, bit for bit."""
+"""The client with a real server: the same report as scoring in this process, bit for bit."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ from vidscore_evaluators.validation import Columns, build_annotations
 
 @dataclass(frozen=True)
 class Scene:
-    """Something to score.
+    """Data to score.
 
     Attributes:
-        evaluator: Who judges.
+        evaluator: The evaluator.
         parameters: Its parameters that are not the defaults.
         specification: What the data alone cannot say.
         truth: The truth.
@@ -163,9 +163,9 @@ def masks() -> Scene:
 
 
 def _random_masks(random: np.random.Generator, side: Annotations) -> Masks:
-    """The parts of the boxes of a side that lie in the image."""
+    """The parts of the boxes of a side that are inside the image."""
     bounds = np.rint(side.coordinates).astype(int).tolist()
-    image = np.zeros((side.object_count, 40, 30), dtype=np.uint8)  # column after column
+    image = np.zeros((side.object_count, 40, 30), dtype=np.uint8)  # Column by column.
     for pixels, (left, top, right, bottom) in zip(image, bounds, strict=True):
         pixels[left:right, top:bottom] = random.integers(0, 8) > 0
     counts = [[len(list(run)) for _, run in groupby([0, *pixels.flat])] for pixels in image]
@@ -175,20 +175,20 @@ def _random_masks(random: np.random.Generator, side: Annotations) -> Masks:
 
 @pytest.fixture
 def client(target: str) -> Iterator[Client]:
-    """A synchronous client of it."""
+    """A synchronous client of the server."""
     with connect(target, timeout_s=60.0) as connected:
         yield connected
 
 
 @pytest.fixture(params=[spotgeo, neovision2, masks], ids=lambda made: made.__name__, scope="module")
 def scene(request: pytest.FixtureRequest) -> Scene:
-    """Something to score."""
+    """Data to score."""
     made: Scene = request.param()
     return made
 
 
 def live_loop(scene: Scene) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Method and arguments of each frame of both sides, in no particular order."""
+    """Method and arguments for each frame of both sides, in random order."""
     calls = [("send_truth", call) for call in _single_frames(scene.truth)]
     for call in _single_frames(scene.detections):
         del call["flags"], call["dont_care"]
@@ -216,7 +216,7 @@ def _single_frames(side: Annotations) -> Iterator[dict[str, Any]]:
 
 
 def _as_coco(masks: Masks, rows: slice) -> list[dict[str, Any]]:
-    """Masks as COCO's objects, every other one with its runs, the others with their text."""
+    """Masks as COCO objects, alternately with their runs and with their text."""
     some = masks.run(rows.start, rows.stop)
     return [
         {"size": size, "counts": text if row % 2 else runs.tolist()}
@@ -225,7 +225,7 @@ def _as_coco(masks: Masks, rows: slice) -> list[dict[str, Any]]:
                 some.sizes.tolist(),
                 compressed_texts(some),
                 np.split(some.runs, some.starts[1:-1]),
-                strict=False,  # of no masks there is one part without runs
+                strict=False,  # No masks give one part without runs.
             )
         )
     ]
@@ -319,7 +319,7 @@ def test_live_reports_cover_the_frames_that_both_sides_have_sent(client: Client)
         assert report.reports[0].value("false_negatives") == 0
 
 
-def test_evaluators_and_health_are_told(client: Client) -> None:
+def test_evaluators_and_health_are_returned(client: Client) -> None:
     assert client.health() is Health.SERVING
     assert client.health("vidscore.v1.ScoringService") is Health.SERVING
     described = client.evaluators()
@@ -332,7 +332,7 @@ def test_evaluators_and_health_are_told(client: Client) -> None:
     assert {"f1", "mse"} <= {measure.name for measure in found.measures}
 
 
-def test_what_the_server_refuses_comes_with_reason_and_fields(client: Client) -> None:
+def test_a_refusal_has_reason_and_fields(client: Client) -> None:
     with pytest.raises(NotFoundError, match="spotgeo") as unknown:
         client.score_stream(["spotgo"])
     assert unknown.value.reason == "UNKNOWN_EVALUATOR"

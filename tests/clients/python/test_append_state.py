@@ -1,4 +1,4 @@
-"""What an append stream knows: against a model server that breaks, loses answers and goes on."""
+"""The state of an append stream, against a model server that breaks and loses answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BROKEN = UnavailableError("broken", code="UNAVAILABLE")
 
 
 def too_large(maximum: int) -> LimitExceededError:
-    """What a server says of a batch that has more frames than it takes."""
+    """A server's error for a batch with more frames than it takes."""
     metadata = {"limit": "maximum_batch_frames", "maximum": str(maximum)}
     return LimitExceededError(
         "too large", code="RESOURCE_EXHAUSTED", reason="LIMIT_EXCEEDED", metadata=metadata
@@ -50,7 +50,7 @@ class Model:
         self.stored: list[int] = []
 
     def append(self, batch: Sent) -> bool:
-        """Store a batch, or find that it is stored; whether it is."""
+        """Store a batch, or find it stored already; returns whether it is stored."""
         numbers = batch.frames.frame_numbers.tolist()
         if batch.offset == len(self.stored):
             self.stored += numbers
@@ -69,7 +69,7 @@ ACTIONS = st.lists(
 def test_whatever_breaks_every_frame_is_stored_once_and_in_order(
     actions: list[tuple[str, int]], window_frames: int
 ) -> None:
-    """Batches arrive or not, answers arrive or not; at last everything is delivered."""
+    """Batches and answers arrive or get lost; at the end everything is delivered."""
     state, server, offered = new_state(window_frames=window_frames), Model(), 0
     for action, count in [*actions, ("break", 1), *[("send", 7), ("answer", 7)] * 200]:
         if action == "offer":
@@ -87,7 +87,7 @@ def test_whatever_breaks_every_frame_is_stored_once_and_in_order(
         elif action == "answer":
             state.acknowledge(len(server.stored) if count % 2 else state.acknowledged, 0.0)
         elif action == "limit":
-            with suppress(LimitExceededError):  # which ends a stream whose batches are that small
+            with suppress(LimitExceededError):  # This ends a stream whose batches are that small.
                 state.delay_s(too_large(count), 0.0)
             state.resume(StreamInfo("default", 1, len(server.stored)), 0.0)
         else:
@@ -99,8 +99,8 @@ def test_whatever_breaks_every_frame_is_stored_once_and_in_order(
     assert state.acknowledged == offered
 
 
-def test_a_batch_of_which_a_part_is_durable_is_sent_from_there_on() -> None:
-    """A batch of 3, of which 2 are stored, as by a server that cuts batches."""
+def test_a_partly_durable_batch_is_sent_from_the_durable_end_on() -> None:
+    """A batch of 3 of which 2 are stored, as by a server that splits batches."""
     state = new_state()
     state.admit(frames(3), 0.0)
     assert state.take(0.0) is not None
@@ -111,8 +111,8 @@ def test_a_batch_of_which_a_part_is_durable_is_sent_from_there_on() -> None:
     assert (rest.offset, rest.frames.frame_numbers.tolist()) == (2, [2])
 
 
-def test_batches_are_cut_anew_where_a_server_takes_smaller_ones_than_it_said() -> None:
-    """Of 7 frames in batches of 3 it has the first 3, and takes 2 at a time from now on."""
+def test_batches_are_split_again_if_a_server_takes_smaller_ones_than_it_stated() -> None:
+    """The server has the first 3 of 7 frames in batches of 3, and takes 2 at a time from now on."""
     state = new_state()
     state.admit(frames(7), 0.0, "at 7")
     while state.take(0.0) is not None:
@@ -127,7 +127,7 @@ def test_batches_are_cut_anew_where_a_server_takes_smaller_ones_than_it_said() -
     assert state.undelivered == 4
 
 
-def test_a_batch_that_cannot_be_cut_smaller_ends_the_stream() -> None:
+def test_a_batch_that_cannot_be_split_further_ends_the_stream() -> None:
     state = new_state()
     state.admit(frames(3), 0.0)
     for maximum in (2, 1):
@@ -136,13 +136,13 @@ def test_a_batch_that_cannot_be_cut_smaller_ends_the_stream() -> None:
         state.delay_s(too_large(1), 0.0)
 
 
-def test_frames_that_were_never_sent_cannot_be_durable() -> None:
+def test_an_acknowledgement_of_frames_that_were_never_sent_is_an_error() -> None:
     state = new_state()
     with pytest.raises(InternalError, match="acknowledged 1 frame, but only 0 had been sent"):
         state.acknowledge(1, 0.0)
 
 
-def test_an_acknowledgement_that_is_old_says_nothing_new() -> None:
+def test_an_old_acknowledgement_changes_nothing() -> None:
     state = new_state(5)
     assert not state.acknowledge(3, 0.0)
     assert state.acknowledged == 5
@@ -156,15 +156,15 @@ def test_an_acknowledgement_that_is_old_says_nothing_new() -> None:
         (None, ConflictError),
     ],
 )
-def test_a_stream_that_is_not_as_it_was_cannot_be_resumed(
+def test_a_changed_stream_cannot_be_resumed(
     known: StreamInfo | None, kind: type[Exception]
 ) -> None:
     with pytest.raises(kind):
         new_state(5).resume(known, 0.0)
 
 
-def test_a_connection_stalls_when_what_was_sent_is_not_answered_in_time() -> None:
-    """Within 30 s of the last answer or, before the first, of sending; never with all answered."""
+def test_a_connection_stalls_if_sent_data_is_not_answered_in_time() -> None:
+    """Within 30 s of the last answer or, before the first, of sending; never if all is answered."""
     state = new_state()
     stalls = [state.stalled_at_s]
     state.admit(frames(6), 0.0)
@@ -187,15 +187,15 @@ def test_a_break_while_nothing_waits_is_not_counted() -> None:
         state.delay_s(ConflictError("no", code="ALREADY_EXISTS"), 0.0)
 
 
-def test_waits_double_up_to_the_longest() -> None:
-    """At once, then 1, 2, 4, 4, ... s, of which half is left to chance."""
+def test_waits_double_up_to_the_maximum() -> None:
+    """At once, then 1, 2, 4, 4, ... s, of which half is random."""
     retry = Retry(initial_s=1.0, maximum_s=4.0)
     longest, shortest = Retrying(retry, lambda: 1.0), Retrying(retry, lambda: 0.0)
     assert [longest.delay_s(BROKEN, 0.0) for _ in range(6)] == [0.0, 1.0, 2.0, 4.0, 4.0, 4.0]
     assert [shortest.delay_s(BROKEN, 0.0) for _ in range(4)] == [0.0, 0.5, 1.0, 2.0]
 
 
-def test_retries_end_where_there_is_no_progress_for_so_long() -> None:
+def test_retries_end_after_the_retry_limit_without_progress() -> None:
     retrying = Retrying(Retry(give_up_after_s=100.0))
     retrying.delay_s(BROKEN, 1000.0)
     retrying.delay_s(BROKEN, 1099.0)
@@ -206,7 +206,7 @@ def test_retries_end_where_there_is_no_progress_for_so_long() -> None:
         retrying.delay_s(BROKEN, 1200.0)
 
 
-def test_no_wait_is_shorter_than_the_server_wants() -> None:
+def test_no_wait_is_shorter_than_the_server_asks() -> None:
     retrying = Retrying(Retry(initial_s=1.0, maximum_s=8.0), lambda: 1.0)
     busy = LimitExceededError("busy", code="RESOURCE_EXHAUSTED", retry_delay_s=3.0)
     assert [retrying.delay_s(busy, 0.0) for _ in range(5)] == [3.0, 3.0, 3.0, 4.0, 8.0]
@@ -220,7 +220,7 @@ def test_a_wait_beyond_the_retry_limit_is_not_begun() -> None:
         retrying.delay_s(busy, 60.0)
 
 
-def test_each_break_that_is_tried_again_is_told() -> None:
+def test_each_break_that_is_retried_is_reported() -> None:
     told: list[VidscoreError] = []
     retrying = Retrying(Retry(give_up_after_s=100.0, on_break=told.append))
     refused = ConflictError("no", code="ALREADY_EXISTS")
@@ -232,21 +232,19 @@ def test_each_break_that_is_tried_again_is_told() -> None:
     assert told == [BROKEN, BROKEN]
 
 
-def test_an_on_break_that_raises_ends_the_tries() -> None:
+def test_an_on_break_that_raises_ends_the_retries() -> None:
     retrying = Retrying(Retry(on_break=lambda _: 1 / 0))
     with pytest.raises(CallbackError, match="on_break raised ZeroDivisionError"):
         retrying.delay_s(BROKEN, 0.0)
 
 
-def test_retries_may_have_no_end() -> None:
+def test_retries_can_be_unlimited() -> None:
     retrying = Retrying(Retry(give_up_after_s=None))
     for _ in range(2000):
         assert retrying.delay_s(BROKEN, 1e12) <= 10.0
 
 
-def test_a_quiet_submission_is_watched_through_proxies_that_end_quiet_calls_after_a_minute() -> (
-    None
-):
+def test_an_idle_submission_is_watched_through_proxies_that_end_idle_calls_after_a_minute() -> None:
     watched = Watched("benchmarks/streets/submissions/run", Retry())
     now_s = 0.0
     while now_s < 3600.0:
@@ -266,7 +264,7 @@ def test_a_quiet_submission_is_watched_through_proxies_that_end_quiet_calls_afte
         (InternalError("here"), False),
     ],
 )
-def test_what_another_try_may_mend_is_a_break(error: Exception, expected: bool) -> None:
+def test_errors_that_a_retry_may_cure_are_breaks(error: Exception, expected: bool) -> None:
     assert is_break(error) is expected  # type: ignore[arg-type]
 
 
@@ -281,6 +279,6 @@ def test_what_another_try_may_mend_is_a_break(error: Exception, expected: bool) 
         lambda: Delivery(acknowledge_timeout_s=0.0),
     ],
 )
-def test_settings_with_which_nothing_would_be_sent_are_refused(wrong: object) -> None:
+def test_outbox_settings_that_would_send_nothing_are_refused(wrong: object) -> None:
     with pytest.raises(InputError):
         wrong()  # type: ignore[operator]

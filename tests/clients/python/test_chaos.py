@@ -1,7 +1,7 @@
 """The SDK and a real server with a bad network between them, against a model.
 
-Whatever happens on the way, nothing acknowledged is lost, nothing counts twice, and the report is
-that of the batch, bit for bit.
+Whatever happens, nothing acknowledged is lost, nothing counts twice, and the report is that of the
+batch, bit for bit.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ directions = st.sampled_from(Direction)
 
 
 class Site:
-    """A hosting server in a process of its own, and its organiser."""
+    """A hosting server in its own process, and its organiser."""
 
     def __init__(self, address: str, channel: grpc.Channel, secret: str) -> None:
-        """Make the benchmark."""
+        """Create the benchmark."""
         self.address = address
         self.secret = secret
         self.organiser = Organiser(channel, secret)
@@ -63,7 +63,7 @@ class Site:
         self._submissions = 0
 
     def new_name(self) -> str:
-        """Name of a submission that is not there yet."""
+        """Name of a new submission."""
         self._submissions += 1
         return f"run-{self._submissions}"
 
@@ -84,7 +84,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 Opening = Callable[..., contextlib.AbstractContextManager[Callable[..., Any]]]
-"""Connects to an address, and gives what opens a stream into a submission."""
+"""Connects to an address, and returns a function that opens a stream into a submission."""
 
 
 @contextlib.contextmanager
@@ -96,7 +96,7 @@ def with_threads(address: str, secret: str) -> Iterator[Callable[..., Any]]:
 
 @contextlib.contextmanager
 def with_tasks(address: str, secret: str) -> Iterator[Callable[..., Any]]:
-    """The asyncio client, on an event loop of its own."""
+    """The asyncio client, on its own event loop."""
 
     async def connected() -> aio.AsyncClient:
         return aio.connect(address, token=secret, timeout_s=5.0)
@@ -153,7 +153,7 @@ BREAKS = (
 @pytest.mark.slow
 @pytest.mark.parametrize("writer", mostly_nightly(WRITERS))
 @pytest.mark.parametrize("break_off", BREAKS)
-def test_a_break_in_the_middle_costs_no_frame(
+def test_a_break_in_mid_stream_costs_no_frame(
     site: Site, writer: str, break_off: Callable[[ChaosProxy], None]
 ) -> None:
     with sending_half(site, writer) as (proxy, stream):
@@ -164,7 +164,7 @@ def test_a_break_in_the_middle_costs_no_frame(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("writer", mostly_nightly(WRITERS))
-def test_acknowledgements_that_are_held_back_cost_no_frame(site: Site, writer: str) -> None:
+def test_delayed_acknowledgements_cost_no_frame(site: Site, writer: str) -> None:
     with sending_half(site, writer) as (proxy, stream):
         proxy.delay(math.inf, Direction.TO_CLIENT)
         send_frames(stream, range(100, 150))
@@ -198,7 +198,7 @@ def sending_half(site: Site, writer: str) -> Iterator[tuple[ChaosProxy, Any]]:
 
 
 class Sending(RuleBasedStateMachine):
-    """One submission through a network that is never the same for long."""
+    """One submission through a network that keeps changing."""
 
     site: Site
 
@@ -304,7 +304,7 @@ class Sending(RuleBasedStateMachine):
 
 
 def sending_to(site: Site) -> type[Sending]:
-    """The machine for one site."""
+    """The state machine for one site."""
 
     class SendingThere(Sending):
         pass
@@ -323,7 +323,7 @@ def test_whatever_the_network_does_every_frame_counts_once(site: Site) -> None:
 
 
 @pytest.mark.campaign
-def test_whatever_the_network_does_in_long_lives_too(site: Site) -> None:
+def test_the_same_holds_in_long_network_lives(site: Site) -> None:
     lives = int(os.environ.get("CHAOS_LIVES", "40"))
     shape = settings(QUIET, max_examples=lives, stateful_step_count=40)
     run_state_machine_as_test(sending_to(site), settings=shape)

@@ -32,14 +32,14 @@ def test_no_thread_outlives_its_stream() -> None:
         assert stream_threads() == before
 
 
-def test_the_thread_that_sends_ends_with_its_stream() -> None:
-    """It is grpc's own, and would otherwise wait for the next message for ever."""
+def test_the_sending_thread_ends_with_its_stream() -> None:
+    """It belongs to grpc, and would otherwise wait forever for the next message."""
     with serving() as server, connect(server.target) as client:
         before = threading.active_count()
         for _ in range(5):
             with client.score_stream(["fake"]) as stream:
                 stream.send("a", 0, BOX)
-        # The server's own pool may have grown by as many threads as it has streams at once.
+        # The server's own pool may have grown to one thread per simultaneous stream.
         eventually(lambda: threading.active_count() <= before + 2)
 
 
@@ -53,7 +53,7 @@ def test_no_socket_outlives_its_client() -> None:
             with connect(server.target) as client, client.score_stream(["fake"]) as stream:
                 stream.finish()
 
-        use_a_client()  # what is opened once for all
+        use_a_client()  # This opens what stays open for good.
         before = len(list(descriptors.iterdir()))
         for _ in range(5):
             use_a_client()
@@ -87,7 +87,7 @@ def test_a_leaked_client_warns() -> None:
 
 
 def test_the_garbage_collector_never_waits_for_a_leaked_stream() -> None:
-    """It runs in any thread: also while another one holds the stream's lock."""
+    """It runs in any thread, even while another one holds the stream's lock."""
     held, go_on = threading.Event(), threading.Event()
 
     def hold(lock: Any) -> None:
@@ -183,8 +183,8 @@ LEAKING = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LEAKING)
-def test_a_program_that_never_closes_ends_all_the_same(name: str) -> None:
-    """In time, without an error and without a word."""
+def test_a_program_that_never_closes_still_exits(name: str) -> None:
+    """In time, without an error and without output."""
     go_on = threading.Event()
     with serving(slow(go_on)) as server:
         program = f"import vidscore_client\ntarget = {server.target!r}\n"

@@ -1,4 +1,4 @@
-"""The unary calls and the uploads of both clients, and how they are closed."""
+"""The unary calls and the uploads of both clients, and how clients are closed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from vidscore_client import (
 
 
 class AsyncAsSync:
-    """The asyncio client under the methods of the synchronous one."""
+    """The asyncio client with the methods of the synchronous one."""
 
     def __init__(self, target: str, run: Any) -> None:
         self._run = run
@@ -79,7 +79,7 @@ def test_one_evaluator_is_found_by_name(client_of: Any) -> None:
             client.evaluator(3)
 
 
-def test_calls_to_a_server_that_is_not_there_are_unavailable(client_of: Any) -> None:
+def test_calls_to_an_unreachable_server_are_unavailable(client_of: Any) -> None:
     with serving() as server:
         target = server.target
     client = client_of(target)
@@ -89,7 +89,7 @@ def test_calls_to_a_server_that_is_not_there_are_unavailable(client_of: Any) -> 
 
 
 @pytest.mark.parametrize("status", ["SERVING", "NOT_SERVING", "UNKNOWN", "SERVICE_UNKNOWN"])
-def test_health_is_what_a_standard_health_service_says(client_of: Any, status: str) -> None:
+def test_health_is_that_of_a_standard_health_service(client_of: Any, status: str) -> None:
     servicer = health.HealthServicer()
     servicer.set("a.Service", health_pb2.HealthCheckResponse.ServingStatus.Value(status))
     with serving(health=servicer) as server:
@@ -110,12 +110,12 @@ def test_a_state_of_a_later_health_protocol_is_unknown(client_of: Any) -> None:
 
 
 def batches(*counts: int) -> Iterator[Frames]:
-    """Batches of frames, each of a sequence of its own."""
+    """Batches of frames, each of a separate sequence."""
     for index, count in enumerate(counts):
         yield frames(count, sequence=f"s{index}")
 
 
-def test_score_sends_both_sides_in_turns_with_the_shape_of_the_data(client_of: Any) -> None:
+def test_score_sends_both_sides_alternately_with_the_shape_of_the_data(client_of: Any) -> None:
     with serving() as server:
         [report] = client_of(server.target).score(["fake"], batches(300, 2), batches(1))
     assert report.value("frames") == 303
@@ -124,7 +124,7 @@ def test_score_sends_both_sides_in_turns_with_the_shape_of_the_data(client_of: A
     assert server.requests[0].configuration.truth_geometry == 2
 
 
-def test_score_wants_the_shape_of_a_side_without_batches(client_of: Any) -> None:
+def test_score_needs_the_shape_of_a_side_without_batches(client_of: Any) -> None:
     with serving() as server:
         client = client_of(server.target)
         with pytest.raises(InputError, match="detections: found no batch"):
@@ -182,7 +182,7 @@ async def test_closing_the_asyncio_client_cancels_its_streams() -> None:
                 await stream.finish()
 
 
-async def test_an_asyncio_stream_is_used_within_its_block() -> None:
+async def test_an_asyncio_stream_must_be_used_within_its_block() -> None:
     with serving() as server:
         async with aio.connect(server.target) as client:
             stream = client.score_stream(["fake"], batching=Batching(batch_interval_s=0.0))

@@ -76,7 +76,7 @@ reports = st.builds(
 
 
 def wire_value(value: Any) -> report_pb2.Value:
-    """A value as the wire has it, by the words of the proto alone."""
+    """A value as sent on the wire, following only the text of the proto."""
     if value is None:
         return report_pb2.Value()
     return report_pb2.Value(**{"count" if isinstance(value, int) else "number": value})
@@ -122,8 +122,9 @@ def wire_report(report: Report) -> report_pb2.Report:
 @pytest.mark.slow
 @given(reports)
 def test_a_report_has_the_json_form_that_the_evaluators_give_it(report: Report) -> None:
-    """Equal in values and in types, and in text, whose order the wire gives for all but
-    `software`."""
+    """Equal in values and types, and in text, whose order follows the wire except in
+    `software`.
+    """
     message = report_pb2.Report.FromString(wire_report(report).SerializeToString())
     decoded = decode_report(message)
     expected = report_to_dict(report)
@@ -159,7 +160,7 @@ def test_rows_are_named_tuples_ready_for_a_data_frame() -> None:
     assert [type(row.value) for row in rows] == [float, int, type(None), int]
 
 
-def test_a_value_is_found_by_what_it_is_of() -> None:
+def test_a_value_is_found_by_its_names() -> None:
     report = decode_report(wire_report(REPORT))
     assert report.value("nmotda", domain="Tower", label="Car") == 0.5
     assert report.value("nmotda", domain="Tower", label="Bus") is None
@@ -169,7 +170,7 @@ def test_a_value_is_found_by_what_it_is_of() -> None:
         report.value("nmotda")
 
 
-def test_a_curve_is_found_by_what_it_is_of() -> None:
+def test_a_curve_is_found_by_its_names() -> None:
     report = decode_report(wire_report(REPORT))
     assert report.curve("roc", domain="Tower", label="Car").points() == [
         {"threshold": 0.95, "detection_rate": 0.0},
@@ -180,7 +181,7 @@ def test_a_curve_is_found_by_what_it_is_of() -> None:
     assert report.warnings[0].count == 2
 
 
-def test_a_description_of_an_evaluator_is_read_whole() -> None:
+def test_a_description_of_an_evaluator_is_read_completely() -> None:
     message = evaluator_service_pb2.Evaluator(
         name="evaluators/spotgeo",
         version="2",
@@ -214,6 +215,6 @@ def test_a_description_of_an_evaluator_is_read_whole() -> None:
     assert [measure.direction for measure in found.measures] == ["lower", "none"]
 
 
-def test_shapes_that_this_client_does_not_know_are_left_out() -> None:
+def test_shapes_unknown_to_this_client_are_left_out() -> None:
     message = evaluator_service_pb2.Evaluator(truth_geometries=[99, 2])  # type: ignore[list-item]
     assert decode_evaluator(message).truth_geometries == ("box",)

@@ -16,7 +16,7 @@ from vidscore_client import (
 
 
 @pytest.mark.slow
-def test_what_has_no_frames_cannot_be_sealed(
+def test_a_draft_without_frames_cannot_be_sealed(
     organiser: Client, connecting: Connecting, name: str
 ) -> None:
     organiser.benchmarks.create(name, SKY)
@@ -29,10 +29,10 @@ def test_what_has_no_frames_cannot_be_sealed(
         assert caught.value.reason == "NO_FRAMES"
 
 
-def test_a_draft_that_is_sent_to_again_has_the_title_that_was_given_last(
+def test_a_draft_that_is_sent_to_again_has_the_last_given_title(
     site: Site, organiser: Client, name: str
 ) -> None:
-    """What was refused under a name leaves nothing of itself; no title leaves it as it is."""
+    """A refused attempt leaves nothing under its name; without a title the old one stays."""
     organiser.benchmarks.create(name, SKY)
     with connect(site.target, token=site.secret) as client:
         client.submissions.create(name, "first", title="Wrong")
@@ -41,7 +41,7 @@ def test_a_draft_that_is_sent_to_again_has_the_title_that_was_given_last(
         assert client.submissions.get(f"{name}/first").title == "Right"
 
 
-def test_a_check_tells_what_would_be_taken_and_creates_nothing(
+def test_a_check_reports_what_would_be_accepted_and_creates_nothing(
     organiser: Client, connecting: Connecting, name: str
 ) -> None:
     organiser.benchmarks.create(name, {**SKY, "policy": {"submissions_in_all": 1}})
@@ -56,7 +56,7 @@ def test_a_check_tells_what_would_be_taken_and_creates_nothing(
         assert red.submissions.list(name) == []
 
 
-def test_a_check_says_that_no_submission_would_be_taken(
+def test_a_check_reports_that_no_submission_would_be_accepted(
     site: Site, organiser: Client, connecting: Connecting, name: str
 ) -> None:
     organiser.benchmarks.create(name, {**SKY, "policy": {"submissions_in_all": 1}})

@@ -1,4 +1,4 @@
-"""From columns and specifications to messages, and specifications back."""
+"""From columns and specifications to messages, and from messages to specifications."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def frames(**changes: Any) -> Frames:
     return Frames(**{**columns, **changes})
 
 
-def test_every_column_is_sent_and_tables_hold_only_the_names_in_use() -> None:
+def test_every_column_is_sent_and_tables_have_only_the_used_names() -> None:
     message = encode_frames(frames())
     keys = [(key.domain, key.sequence) for key in message.sequences]
     assert [keys[row] for row in message.frame_sequences] == [("", "c"), ("d", "a")]
@@ -66,8 +66,8 @@ def test_every_column_is_sent_and_tables_hold_only_the_names_in_use() -> None:
     np.testing.assert_array_equal(message.frame_times_s, [1732270000.5, np.nan])
 
 
-def test_frames_without_times_are_the_bytes_that_they_were_before_there_were_times() -> None:
-    """Recorded from version 0.1.0: stored batches are compared with those that come again."""
+def test_frames_without_times_have_the_same_bytes_as_before_times_existed() -> None:
+    """Recorded from version 0.1.0: stored batches are compared with resent ones."""
     for times_s in (None, [np.nan, np.nan]):
         message = encode_frames(frames(frame_times_s=times_s))
         assert hashlib.sha256(message.SerializeToString()).hexdigest() == (
@@ -81,7 +81,7 @@ def test_the_checksum_covers_times() -> None:
     assert checksum(encode_frames(other)) != checksum(encode_frames(frames()))
 
 
-def test_columns_that_hold_defaults_alone_are_left_out() -> None:
+def test_columns_of_defaults_alone_are_left_out() -> None:
     message = encode_frames(
         frames(
             confidences=[1.0] * 3,
@@ -121,7 +121,7 @@ def test_frames_without_objects_are_sent_without_labels() -> None:
 
 @given(st.lists(st.floats(width=64), max_size=300))
 def test_numbers_arrive_bit_for_bit(values: list[float]) -> None:
-    """Whatever they are: the server is the judge of infinities."""
+    """Whatever they are: the server decides about infinities."""
     count = len(values) // 2
     message = encode_frames(
         Frames(
@@ -157,7 +157,7 @@ SPECIFICATION = BenchmarkSpec(
 )
 
 
-def test_a_specification_survives_the_way_to_the_wire_and_back() -> None:
+def test_a_specification_survives_encoding_and_decoding() -> None:
     document = to_dict(SPECIFICATION)
     message = encode_specification((), document)
     received = specification_pb2.BenchmarkSpec.FromString(message.SerializeToString())
@@ -187,7 +187,7 @@ def test_values_of_parameters_keep_their_types() -> None:
     }
 
 
-def test_chosen_evaluators_stand_in_the_place_of_the_specifications() -> None:
+def test_chosen_evaluators_replace_those_of_the_specification() -> None:
     specification = specification_pb2.BenchmarkSpec(title="T")
     specification.evaluators.add(name="old")
     message = encode_specification(["new"], specification)
@@ -198,7 +198,7 @@ def test_chosen_evaluators_stand_in_the_place_of_the_specifications() -> None:
     assert [entry.name for entry in kept.evaluators] == ["old"]
 
 
-def test_a_frame_may_stand_for_a_range() -> None:
+def test_a_frame_may_be_given_in_place_of_a_range() -> None:
     message = encode_specification(["e"], {"sequences": [{"name": "a", "frames": [3, [5, 6]]}]})
     ranges = [(entry.first, entry.last) for entry in message.sequences[0].frames.ranges]
     assert ranges == [(3, 3), (5, 6)]
@@ -230,7 +230,7 @@ def test_a_frame_may_stand_for_a_range() -> None:
         (["e"], {"domains": [{"classes": [3.5]}]}, "specification.domains[0].classes"),
     ],
 )
-def test_what_a_specification_cannot_hold_is_named(
+def test_what_a_specification_cannot_contain_is_named(
     evaluators: Any, specification: Any, argument: str
 ) -> None:
     with pytest.raises(InputError) as caught:
@@ -248,7 +248,7 @@ def test_what_a_specification_cannot_hold_is_named(
         ({"every_frames": 1, "keep_reports": 0}, "keep_reports"),
     ],
 )
-def test_live_settings_with_which_no_report_would_come_are_refused(
+def test_live_settings_that_would_give_no_report_are_refused(
     settings: dict[str, Any], argument: str
 ) -> None:
     with pytest.raises(InputError) as caught:
@@ -256,7 +256,7 @@ def test_live_settings_with_which_no_report_would_come_are_refused(
     assert caught.value.argument == argument
 
 
-def test_an_interval_by_frames_alone_asks_for_none_by_time() -> None:
+def test_an_interval_by_frames_alone_requests_none_by_time() -> None:
     message = encode_configuration(["e"], None, "box", "box", Live(every_frames=3))
     assert message.live_reporting.frame_interval == 3
     assert not message.live_reporting.HasField("time_interval")

@@ -18,7 +18,7 @@ SECRET = "a-secret"
 
 
 def endpoint(target: Any = "localhost:1", **arguments: Any) -> Any:
-    """An endpoint of the usual arguments."""
+    """An endpoint with the usual arguments."""
     return make_endpoint(
         target,
         **{
@@ -36,7 +36,7 @@ def endpoint(target: Any = "localhost:1", **arguments: Any) -> Any:
     "target",
     ["localhost:50051", "127.0.0.1:1", "[::1]:65535", "unix:/run/a.sock", "dns:///example.org:443"],
 )
-def test_addresses_of_every_kind_are_taken(target: str) -> None:
+def test_addresses_of_every_kind_are_accepted(target: str) -> None:
     assert endpoint(target).target == target
 
 
@@ -56,14 +56,14 @@ def test_addresses_of_every_kind_are_taken(target: str) -> None:
         None,
     ],
 )
-def test_what_is_no_address_is_refused(target: Any) -> None:
+def test_a_malformed_address_is_refused(target: Any) -> None:
     with pytest.raises(InputError) as caught:
         endpoint(target)
     assert caught.value.argument == "target"
 
 
 @pytest.mark.parametrize("timeout_s", [0, -1.0, float("nan")])
-def test_a_time_that_is_already_over_is_refused(timeout_s: float) -> None:
+def test_a_timeout_that_is_already_over_is_refused(timeout_s: float) -> None:
     with pytest.raises(InputError, match="timeout_s"):
         endpoint(timeout_s=timeout_s)
 
@@ -71,7 +71,7 @@ def test_a_time_that_is_already_over_is_refused(timeout_s: float) -> None:
 @pytest.mark.parametrize(
     "target", ["localhost:1", "127.0.0.2:1", "[::1]:1", "unix:/a", "dns:///localhost:1"]
 )
-def test_a_token_may_go_unencrypted_to_this_machine(target: str) -> None:
+def test_a_token_may_be_sent_unencrypted_to_this_machine(target: str) -> None:
     assert endpoint(target, token=SECRET).metadata == (
         ("vidscore-client-version", __version__),
         ("authorization", f"Bearer {SECRET}"),
@@ -81,7 +81,7 @@ def test_a_token_may_go_unencrypted_to_this_machine(target: str) -> None:
 @pytest.mark.parametrize(
     "target", ["example.org:1", "10.0.0.1:1", "[2001:db8::1]:1", "localhost.example.org:1"]
 )
-def test_a_token_goes_unencrypted_to_another_machine_only_where_told_to(target: str) -> None:
+def test_a_token_is_sent_unencrypted_to_another_machine_only_on_request(target: str) -> None:
     with pytest.raises(InputError, match="token: found an unencrypted connection"):
         endpoint(target, token=SECRET)
     assert endpoint(target, token=SECRET, allow_plaintext_token=True).metadata
@@ -105,10 +105,10 @@ def test_a_certificate_that_cannot_be_read_is_named() -> None:
         endpoint(tls=Tls(root_certificates="nowhere.pem"))
 
 
-def test_certificates_that_are_none_are_told_at_connecting(
+def test_invalid_certificates_are_reported_at_connecting(
     tmp_path: Path, authority: Authority
 ) -> None:
-    """And not by the first call, as a server that is out of reach."""
+    """Not by the first call, where it would look like an unreachable server."""
     junk = tmp_path / "junk.pem"
     junk.write_text("junk\n")
     with pytest.raises(InputError, match=r"root_certificates: found .*junk\.pem without a cert"):
@@ -122,8 +122,8 @@ def test_certificates_that_are_none_are_told_at_connecting(
         endpoint(tls=strange)
 
 
-def test_a_silent_connection_is_asked_after_20_s_and_given_10_to_answer() -> None:
-    """`grpc.http2.ping_timeout_ms` is what newer releases of grpc go by."""
+def test_a_silent_connection_is_pinged_after_20_s_and_has_10_s_to_answer() -> None:
+    """Newer releases of grpc use `grpc.http2.ping_timeout_ms`."""
     options = dict(endpoint().options)
     assert options["grpc.keepalive_time_ms"] == 20_000
     assert options["grpc.keepalive_timeout_ms"] == 10_000
@@ -154,7 +154,7 @@ def test_half_of_a_client_certificate_is_refused() -> None:
         Tls(private_key="client.key")
 
 
-def test_a_proxy_for_the_network_is_not_used_for_this_machine(
+def test_a_network_proxy_is_not_used_for_this_machine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("http_proxy", "http://192.0.2.1:1")
@@ -163,7 +163,7 @@ def test_a_proxy_for_the_network_is_not_used_for_this_machine(
         assert [found.name for found in client.evaluators()] == ["a"]
 
 
-def test_each_call_names_the_client_and_brings_the_token() -> None:
+def test_each_call_names_the_client_and_has_the_token() -> None:
     with serving(evaluators=["a"]) as server:
         with connect(server.target, token=SECRET) as client:
             client.evaluators()
@@ -175,7 +175,7 @@ def test_each_call_names_the_client_and_brings_the_token() -> None:
             assert metadata["authorization"] == f"Bearer {SECRET}"
 
 
-async def test_each_call_of_the_asyncio_client_does_so_too() -> None:
+async def test_each_call_of_the_asyncio_client_names_the_client_and_has_the_token() -> None:
     with serving(evaluators=["a"]) as server:
         async with aio.connect(server.target, token=SECRET) as client:
             await client.evaluators()
@@ -189,7 +189,7 @@ async def test_each_call_of_the_asyncio_client_does_so_too() -> None:
 
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    """An authority that has signed a server for ``vidscore.test`` and a client."""
+    """An authority that has signed certificates of a server ``vidscore.test`` and of a client."""
     made = make_authority(tmp_path_factory.mktemp("authority"))
     made.sign("server", "vidscore.test")
     made.sign("client", "client.test")
@@ -197,7 +197,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 
 def server_credentials(authority: Authority, *, client: bool) -> grpc.ServerCredentials:
-    """Certificates of a server that wants one of its clients, or does not."""
+    """Credentials of a server that may require a client certificate."""
     pair = (authority.read("server.key"), authority.read("server.pem"))
     roots = authority.read("ca.pem") if client else None
     return grpc.ssl_server_credentials([pair], roots, require_client_auth=client)
@@ -222,7 +222,7 @@ def test_an_encrypted_connection_trusts_the_given_authority(authority: Authority
 def test_an_encrypted_connection_trusts_the_systems_own_authorities(
     authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SSL_CERT_FILE is where OpenSSL, and so Python, looks for them before the system's place."""
+    """SSL_CERT_FILE is where OpenSSL, and so Python, looks before the system's place."""
     monkeypatch.delenv("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", raising=False)
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.roots))
     with serving(credentials=server_credentials(authority, client=False)) as server:
@@ -236,7 +236,7 @@ def test_a_server_for_another_name_is_not_trusted(authority: Authority) -> None:
         score_one_frame(server, Tls(roots, server_name="other.test"))
 
 
-def test_a_client_shows_its_certificate_where_the_server_wants_one(authority: Authority) -> None:
+def test_a_client_sends_its_certificate_if_the_server_requires_one(authority: Authority) -> None:
     roots, folder = authority.roots, authority.folder
     with serving(credentials=server_credentials(authority, client=True)) as server:
         with pytest.raises(UnavailableError):

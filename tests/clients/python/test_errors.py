@@ -54,7 +54,7 @@ def packed(*details: Any) -> bytes:
 
 
 def test_a_message_that_grpc_itself_refused_breaks_the_servers_limit() -> None:
-    """Without details: it came not as far as the server's code."""
+    """It has no details, because it did not reach the server's code."""
     refused = "SERVER: Received message larger than max (1280028 vs. 1114112)"
     error = error_from_failure(failure(grpc.StatusCode.RESOURCE_EXHAUSTED, refused))
     assert type(error) is LimitExceededError
@@ -73,7 +73,7 @@ def test_a_message_that_grpc_itself_refused_breaks_the_servers_limit() -> None:
         (grpc.StatusCode.INTERNAL, "SERVER: Received message larger than max (9 vs. 8)"),
     ],
 )
-def test_other_messages_that_are_too_large_are_told_as_they_are(
+def test_other_errors_about_too_large_messages_are_passed_on_unchanged(
     code: grpc.StatusCode, text: str
 ) -> None:
     error = error_from_failure(failure(code, text))
@@ -83,7 +83,7 @@ def test_other_messages_that_are_too_large_are_told_as_they_are(
 @pytest.mark.parametrize("code", [code for code in grpc.StatusCode if code.name != "OK"])
 def test_every_code_has_its_exception(code: grpc.StatusCode) -> None:
     error = error_from_failure(failure(code, "why"))
-    # Nobody here has cancelled: a server that stops ends so what reaches it.
+    # Nobody here has cancelled: a server that stops ends incoming calls like this.
     name = "UNAVAILABLE" if code is grpc.StatusCode.CANCELLED else code.name
     assert type(error) is ERRORS_BY_CODE[name]
     assert (error.code, error.reason, str(error)) == (name, name, "why")
@@ -91,13 +91,13 @@ def test_every_code_has_its_exception(code: grpc.StatusCode) -> None:
 
 
 @pytest.mark.parametrize("said", ["Locally cancelled by application!", "Channel closed!"])
-def test_a_call_that_this_side_has_ended_is_cancelled(said: str) -> None:
+def test_a_call_that_this_side_has_cancelled_raises_cancelled(said: str) -> None:
     error = error_from_failure(failure(grpc.StatusCode.CANCELLED, said))
     assert isinstance(error, CallCancelledError)
     assert not error.retryable
 
 
-def test_reason_metadata_and_violations_come_from_the_details() -> None:
+def test_reason_metadata_and_violations_are_read_from_the_details() -> None:
     details = packed(
         StringValue(value="something else"),
         error_info("INVALID_INPUT", violations="22", limit="x"),
@@ -117,7 +117,7 @@ def test_reason_metadata_and_violations_come_from_the_details() -> None:
     ]
 
 
-def test_the_time_after_which_the_server_wants_another_try_is_told() -> None:
+def test_the_retry_delay_of_the_server_is_read() -> None:
     delay = error_details_pb2.RetryInfo()
     delay.retry_delay.FromMilliseconds(1500)
     code = grpc.StatusCode.UNAVAILABLE
@@ -125,14 +125,14 @@ def test_the_time_after_which_the_server_wants_another_try_is_told() -> None:
     assert error_from_failure(failure(code, "later")).retry_delay_s is None
 
 
-def test_a_single_violation_is_not_told_twice() -> None:
+def test_a_single_violation_is_not_repeated() -> None:
     details = packed(error_info("INVALID_INPUT", violations="1"), bad_request(("a", "found b")))
     error = error_from_failure(failure(grpc.StatusCode.INVALID_ARGUMENT, "a: found b", details))
     assert str(error) == "a: found b"
     assert len(error.violations) == 1
 
 
-def test_the_reason_of_another_domain_is_not_ours() -> None:
+def test_a_reason_of_another_domain_is_ignored() -> None:
     details = packed(error_info("QUOTA", domain="googleapis.com", limit="x"))
     error = error_from_failure(failure(grpc.StatusCode.RESOURCE_EXHAUSTED, "full", details))
     assert error.reason == "RESOURCE_EXHAUSTED"
@@ -140,7 +140,7 @@ def test_the_reason_of_another_domain_is_not_ours() -> None:
 
 
 @pytest.mark.parametrize("details", [b"", b"\xff\xff\xff", packed(error_info("X", violations="?"))])
-def test_details_that_cannot_be_read_leave_code_and_text(details: bytes) -> None:
+def test_unreadable_details_leave_code_and_text(details: bytes) -> None:
     error = error_from_failure(failure(grpc.StatusCode.INTERNAL, "broken", details))
     assert (error.code, str(error), error.violation_count) == ("INTERNAL", "broken", 0)
 
@@ -149,7 +149,7 @@ def test_a_status_without_a_text_gets_one() -> None:
     assert "INTERNAL" in str(error_from_failure(failure(grpc.StatusCode.INTERNAL)))
 
 
-def test_errors_survive_the_way_between_processes() -> None:
+def test_errors_survive_pickling_between_processes() -> None:
     error = error_from_failure(
         failure(
             grpc.StatusCode.INVALID_ARGUMENT,
@@ -184,7 +184,7 @@ def test_what_the_server_writes_is_what_this_side_reads(
 
 
 @pytest.mark.parametrize("kind", [EpochStaleError, QuotaError, SubmissionEndedError, VersionError])
-def test_a_reason_with_an_exception_of_its_own_is_a_kind_of_its_codes(
+def test_an_exception_of_a_reason_is_a_subclass_of_that_of_its_code(
     kind: type[StateError],
 ) -> None:
     refusal = refusal_of(kind("why", next_offset="7"))
@@ -196,7 +196,7 @@ def test_a_reason_with_an_exception_of_its_own_is_a_kind_of_its_codes(
     assert (error.reason, error.metadata["next_offset"]) == (kind.reason, "7")
 
 
-def test_every_reason_with_an_exception_of_its_own_is_tested() -> None:
+def test_every_reason_with_its_own_exception_is_tested() -> None:
     assert {
         "EPOCH_STALE",
         "QUOTA_EXCEEDED",

@@ -1,4 +1,4 @@
-"""Streams in a process that was forked: it has none of the threads that would deliver."""
+"""Streams in a forked process, which lacks the threads that would deliver."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _run(target: str, **parts: str) -> str:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
-def test_a_forked_process_is_told_that_the_submission_is_not_its_own(
+def test_a_forked_process_learns_that_the_submission_is_not_its_own(
     fake: FakeSubmissions,
 ) -> None:
     printed = _run(
@@ -70,7 +70,7 @@ def test_a_forked_process_is_told_that_the_submission_is_not_its_own(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
-def test_a_forked_process_is_told_that_the_score_is_not_its_own() -> None:
+def test_a_forked_process_learns_that_the_score_is_not_its_own() -> None:
     with serving() as server:
         printed = _run(
             server.target,

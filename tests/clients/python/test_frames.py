@@ -1,4 +1,4 @@
-"""What is checked of columns and of single frames before they are sent."""
+"""Checks of columns and of single frames before they are sent."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def columns(**changes: Any) -> dict[str, Any]:
     }
 
 
-def test_arrays_of_the_right_type_are_kept_and_not_copied() -> None:
+def test_arrays_of_the_right_type_are_used_without_a_copy() -> None:
     coordinates = np.ones((3, 4))
     starts = np.array([0, 1, 3])
     frames = Frames(**columns(coordinates=coordinates, frame_starts=starts))
@@ -47,7 +47,7 @@ def test_arrays_of_the_right_type_are_kept_and_not_copied() -> None:
 
 
 def test_the_columns_of_annotations_need_no_conversion() -> None:
-    """The caller hands them over by name, as a replay of a file does."""
+    """The caller passes them by name, as when a file is replayed."""
     source = frame_list((SequenceKey("d", "a"),), np.zeros(2, dtype=np.int64), np.arange(2), 4)
     frames = Frames(
         sequences=source.sequences,
@@ -68,7 +68,7 @@ def test_the_columns_of_annotations_need_no_conversion() -> None:
     assert (frames.frame_count, frames.object_count, frames.arity) == (2, 0, 4)
 
 
-def test_a_part_holds_the_frames_and_objects_of_its_range() -> None:
+def test_a_part_has_the_frames_and_objects_of_its_range() -> None:
     part = Frames(**columns()).part(1, 2)
     assert part.frame_numbers.tolist() == [6]
     assert part.frame_starts.tolist() == [0, 2]
@@ -142,7 +142,7 @@ def test_columns_are_taken_while_another_thread_imports_masked_arrays(
     assert single(confidences=[0.5]).confidences == [0.5]
 
 
-def test_flags_are_those_of_the_evaluators() -> None:
+def test_flags_equal_those_of_the_evaluators() -> None:
     assert {flag.name: int(flag) for flag in ObjectFlag} == {
         flag.name: int(flag) for flag in EvaluatorsObjectFlag
     }
@@ -158,7 +158,7 @@ def single(coordinates: Any = BOX, **arguments: Any) -> SingleFrame:
     )
 
 
-def test_plain_lists_arrays_and_empty_frames_are_taken() -> None:
+def test_plain_lists_arrays_and_empty_frames_are_accepted() -> None:
     assert single([[0, 0, 1, 1], [2, 2, 3, 3]]).object_count == 2
     assert single(np.zeros((3, 4), dtype=np.float32)).object_count == 3
     assert single([]).coordinates.shape == (0, 4)
@@ -245,7 +245,7 @@ def test_integers_of_any_type_are_joined_with_frames_that_have_none(dtype: Any) 
 
 
 def test_unsigned_columns_of_64_bits_become_signed_ones() -> None:
-    """Beside others they would become fractions."""
+    """Otherwise, joined with other columns, they would become floats."""
     names = ("frame_sequences", "frame_numbers", "frame_starts", "label_indices", "track_ids")
     given = columns(track_ids=[7, 0, 8])
     frames = Frames(**{**given, **{name: np.array(given[name], np.uint64) for name in names}})
@@ -254,7 +254,7 @@ def test_unsigned_columns_of_64_bits_become_signed_ones() -> None:
         assert getattr(frames, name).tolist() == given[name], name
 
 
-def test_joined_frames_of_which_none_has_a_time_have_no_column_of_times() -> None:
+def test_joined_frames_without_any_time_have_no_column_of_times() -> None:
     assert join([single(), single(frame=1)]).frame_times_s is None
 
 
@@ -265,13 +265,13 @@ def test_the_time_of_one_frame_is_a_number_or_unknown() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["noon", [1.0, 2.0], object()])
-def test_a_time_that_is_no_number_is_named(wrong: Any) -> None:
+def test_an_invalid_time_is_named(wrong: Any) -> None:
     with pytest.raises(InputError) as caught:
         single(time_s=wrong)
     assert caught.value.argument == "time_s"
 
 
-def test_an_input_error_survives_the_way_between_processes() -> None:
+def test_an_input_error_survives_pickling_between_processes() -> None:
     error = pickle.loads(pickle.dumps(InputError("labels", "two", "one")))
     assert str(error) == "labels: found two, expected one"
     assert error.argument == "labels"

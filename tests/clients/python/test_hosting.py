@@ -77,7 +77,7 @@ def test_a_benchmark_is_created_shown_listed_changed_and_deleted(
         organiser.benchmarks.get(name)
 
 
-def test_a_definition_is_taken_back_as_it_was_given(organiser: Client, name: str) -> None:
+def test_a_definition_is_returned_as_it_was_given(organiser: Client, name: str) -> None:
     created = organiser.benchmarks.create(name, SKY)
     again = organiser.benchmarks.create(f"{name}-again", created.definition)
     assert again.definition == created.definition
@@ -91,7 +91,7 @@ def test_a_definition_is_taken_back_as_it_was_given(organiser: Client, name: str
         ({"private_sequences": ["one", "night/two"]}, ["one", "night/two"]),
     ],
 )
-def test_private_sequences_are_a_share_or_names(
+def test_private_sequences_are_a_fraction_or_names(
     organiser: Client, name: str, given: dict[str, object], kept: object
 ) -> None:
     created = organiser.benchmarks.create(name, {**SKY, "policy": given})
@@ -120,7 +120,7 @@ def test_a_shape_of_objects_cannot_be_changed(organiser: Client, name: str) -> N
         ({"colour": 1}, "colour"),
     ],
 )
-def test_a_definition_that_cannot_be_sent_is_refused_here(
+def test_a_definition_that_cannot_be_sent_is_refused_locally(
     organiser: Client, name: str, change: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(InputError) as caught:
@@ -128,7 +128,7 @@ def test_a_definition_that_cannot_be_sent_is_refused_here(
     assert caught.value.argument == field
 
 
-def test_what_the_server_finds_wrong_names_its_fields(organiser: Client, name: str) -> None:
+def test_faults_found_by_the_server_name_their_fields(organiser: Client, name: str) -> None:
     wrong = {**SKY, "truth_geometry": "box", "policy": {"ladder_step": -1.0}}
     with pytest.raises(InvalidArgumentError) as caught:
         organiser.benchmarks.create(name, wrong)
@@ -142,9 +142,7 @@ def test_a_name_that_is_taken_is_a_conflict(organiser: Client, name: str) -> Non
     assert caught.value.reason == "NAME_TAKEN"
 
 
-def test_truth_is_uploaded_in_revisions_and_merged_where_that_is_wanted(
-    organiser: Client, name: str
-) -> None:
+def test_truth_is_uploaded_in_revisions_and_merged_on_request(organiser: Client, name: str) -> None:
     organiser.benchmarks.create(name, SKY)
     first = organiser.benchmarks.upload_truth(
         name, [points("1"), points("2")], complete=False, comment="begun"
@@ -159,7 +157,7 @@ def test_truth_is_uploaded_in_revisions_and_merged_where_that_is_wanted(
 
 
 def masked(*runs: list[int]) -> Frames:
-    """A frame a mask of 2 by 3 pixels."""
+    """One frame per mask of 2 by 3 pixels."""
     count = len(runs)
     return Frames(
         sequences=[("", "a")],
@@ -171,8 +169,8 @@ def masked(*runs: list[int]) -> Frames:
     )
 
 
-def test_masks_are_stored_scored_and_given_back(site: Site, organiser: Client, name: str) -> None:
-    """Of two detections one has 5 of the 6 pixels of its object, the other 2 of 6: IoU 5/6, 1/3."""
+def test_masks_are_stored_scored_and_returned(site: Site, organiser: Client, name: str) -> None:
+    """One detection has 5 of the 6 pixels of its object, the other 2 of 6: IoU 5/6 and 1/3."""
     evaluator = {"name": "f1", "parameters": {"base": "mask"}}
     shapes = {"truth_geometry": "box", "detection_geometry": "box"}
     organiser.benchmarks.create(name, {**SKY, **shapes, "evaluators": [evaluator]})
@@ -189,7 +187,7 @@ def test_masks_are_stored_scored_and_given_back(site: Site, organiser: Client, n
     assert counts == [1, 1]
 
 
-def test_what_making_truth_raises_is_raised_and_nothing_is_uploaded(
+def test_an_error_while_truth_is_produced_is_raised_and_nothing_is_uploaded(
     organiser: Client, name: str
 ) -> None:
     def batches() -> Iterator[Frames]:
@@ -213,8 +211,8 @@ def test_truth_of_another_shape_is_refused(organiser: Client, name: str) -> None
         organiser.benchmarks.upload_truth(name, [box])
 
 
-def test_teams_stand_on_the_board_in_rank_order(site: Site, organiser: Client, name: str) -> None:
-    """Every point of red is found exactly, those of blue 4 px off: equal F1, MSE 0 before 16."""
+def test_teams_are_on_the_board_in_rank_order(site: Site, organiser: Client, name: str) -> None:
+    """Every point of red is exact, those of blue are 4 px off: equal F1, and MSE 0 before 16."""
     organiser.benchmarks.create(name, {**SKY, "evaluators": [{"name": "spotgeo"}]})
     organiser.benchmarks.upload_truth(name, [points("1")])
     blue = submit(site, organiser, name, points("1", shift_px=4.0), team="blue")
@@ -247,7 +245,7 @@ def test_scores_of_a_submission_are_shown_as_reports(
     assert (found.team, found.frame_count, found.benchmark) == ("red", 5, name)
 
 
-def test_a_rescoring_moves_the_board_and_tells_the_difference(
+def test_a_rescoring_updates_the_board_and_returns_the_difference(
     site: Site, organiser: Client, name: str
 ) -> None:
     organiser.benchmarks.create(name, SKY)
@@ -270,7 +268,7 @@ def test_a_rescoring_moves_the_board_and_tells_the_difference(
 def test_a_ranking_is_examined_with_progress_and_found_again(
     site: Site, organiser: Client, name: str
 ) -> None:
-    """Of two systems the one that is 4.5 px off comes second, whatever the draw."""
+    """Of two systems the one that is 4.5 px off is second, in every draw."""
     organiser.benchmarks.create(name, SKY)
     organiser.benchmarks.upload_truth(name, [points("1", "2")])
     sent = [points("1", "2", shift_px=shift_px) for shift_px in (0.0, 4.5)]
@@ -294,7 +292,7 @@ def test_a_ranking_is_examined_with_progress_and_found_again(
 
 @pytest.mark.slow
 def test_criteria_are_tested_and_a_test_can_be_cancelled(organiser: Client) -> None:
-    """Figure 3 has one family; of the tracking test nobody waits for the end."""
+    """Figure 3 has one family; nobody waits for the end of the tracking test."""
     document = organiser.trust.test_criterion("figure-3", ["ospa"], seed=2).wait(WAIT_S)
     assert (document["test"], document["families"]) == ("figure-3", 1)
     assert {row["criterion"] for row in document["errors"]} == {"ospa"}
@@ -308,12 +306,12 @@ def test_criteria_are_tested_and_a_test_can_be_cancelled(organiser: Client) -> N
         organiser.trust.examine_ranking("sky", questions=RankingQuestions(draws=1 << 40))
 
 
-def test_a_rescoring_that_is_not_there_is_not_found(organiser: Client) -> None:
+def test_a_missing_rescoring_is_not_found(organiser: Client) -> None:
     with pytest.raises(NotFoundError):
         organiser.benchmarks.rescoring("operations/rescore-0")
 
 
-def test_a_rescoring_without_an_outcome_is_a_mistake_of_the_server() -> None:
+def test_a_rescoring_without_an_outcome_is_an_internal_error_of_the_server() -> None:
     status: OperationStatus[RescoreProgress, list[ScoreDifference]] = OperationStatus(
         "operations/x", RescoreProgress(0, 1), True, None, None
     )
@@ -321,7 +319,7 @@ def test_a_rescoring_without_an_outcome_is_a_mistake_of_the_server() -> None:
         RESCORING.outcome_of(status)
 
 
-def test_a_rescoring_that_was_cancelled_raises_that() -> None:
+def test_a_cancelled_rescoring_raises_cancelled() -> None:
     cancelled = CallCancelledError("cancelled", code="CANCELLED")
     status: OperationStatus[RescoreProgress, list[ScoreDifference]] = OperationStatus(
         "operations/x", RescoreProgress(0, 1), True, None, cancelled
@@ -345,7 +343,7 @@ def test_a_team_sees_its_own_submissions_and_no_others(
             blue.benchmarks.create(f"{name}-own", SKY)
 
 
-def test_a_quota_that_is_used_up_refuses_a_further_submission(
+def test_a_used_up_quota_refuses_a_further_submission(
     site: Site, organiser: Client, connecting: Connecting, name: str
 ) -> None:
     organiser.benchmarks.create(name, {**SKY, "policy": {"submissions_in_all": 1}})
@@ -356,7 +354,7 @@ def test_a_quota_that_is_used_up_refuses_a_further_submission(
         red.submissions.create(name)
 
 
-def test_a_submission_can_be_given_up_and_sealed_by_its_name(
+def test_a_submission_can_be_cancelled_and_sealed_by_its_name(
     site: Site, organiser: Client, connecting: Connecting, name: str
 ) -> None:
     organiser.benchmarks.create(name, SKY)
@@ -377,7 +375,7 @@ def test_a_submission_can_be_given_up_and_sealed_by_its_name(
 def test_a_failed_submission_is_scored_again_on_demand(
     site: Site, organiser: Client, connecting: Connecting, name: str
 ) -> None:
-    """It fails because no truth comes within a second."""
+    """It fails because no truth arrives within a second."""
     organiser.benchmarks.create(name, {**SKY, "policy": {"truth_timeout_s": 1}})
     begin(site, organiser, f"{name}/first", points("1"))
     with connecting(organiser.tokens.create("participant", team="red").secret) as red:
@@ -408,12 +406,12 @@ def test_tokens_are_created_listed_and_revoked(
 
 
 @pytest.mark.parametrize("role", ["admin", "unknown", ""])
-def test_a_role_that_is_none_is_refused_here(organiser: Client, role: str) -> None:
+def test_an_invalid_role_is_refused_locally(organiser: Client, role: str) -> None:
     with pytest.raises(InputError, match="organiser or participant or viewer"):
         organiser.tokens.create(role)
 
 
-def test_the_audit_record_says_who_did_what(organiser: Client, name: str) -> None:
+def test_the_audit_record_shows_who_did_what(organiser: Client, name: str) -> None:
     organiser.benchmarks.create(name, SKY)
     organiser.benchmarks.delete(name)
     deleted, created = organiser.audit(2)
@@ -424,13 +422,13 @@ def test_the_audit_record_says_who_did_what(organiser: Client, name: str) -> Non
 
 
 @pytest.mark.parametrize("wrong", ["", "a/b", "benchmarks/", "benchmarks/a/b"])
-def test_a_name_that_is_none_is_refused_here(organiser: Client, wrong: str) -> None:
+def test_an_invalid_name_is_refused_locally(organiser: Client, wrong: str) -> None:
     with pytest.raises(InputError, match=r"expected a name like \{benchmark\}"):
         organiser.benchmarks.get(wrong)
 
 
 @pytest.mark.nightly
-def test_a_server_that_is_killed_and_started_again_has_every_frame_once(tmp_path: Path) -> None:
+def test_a_server_that_is_killed_and_restarted_has_every_frame_once(tmp_path: Path) -> None:
     """As in production: SIGKILL in mid-stream, the same store, the same address."""
     store = tmp_path / "store.db"
     secret = initialise(store).secret

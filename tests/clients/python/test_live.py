@@ -92,7 +92,7 @@ async def test_a_system_that_answers_every_frame_is_certified(
         }
 
 
-async def test_what_on_stored_raises_ends_the_answering(
+async def test_an_error_of_on_stored_ends_the_answering(
     tmp_path: Path, kind: Callable[[Hosted], Run]
 ) -> None:
     def on_stored(_answer: StoredAnswer) -> None:
@@ -107,10 +107,10 @@ async def test_what_on_stored_raises_ends_the_answering(
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
-async def test_frames_that_pass_while_one_is_looked_at_are_skipped(
+async def test_frames_that_pass_while_one_is_processed_are_skipped(
     tmp_path: Path, kind: Callable[[Hosted], Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first frame takes until the fourth is now; the second and third are not looked at."""
+    """The first frame takes until the fourth is current; the second and third are skipped."""
     loop = asyncio.get_running_loop()
     seen: list[int] = []
     read: list[int] = []
@@ -149,10 +149,10 @@ async def test_frames_that_pass_while_one_is_looked_at_are_skipped(
     assert not outcome.online.certified
 
 
-async def test_a_frame_that_a_broken_call_gave_out_may_be_answered_over_the_next_one(
+async def test_a_frame_given_out_by_a_broken_call_may_be_answered_over_the_next_one(
     tmp_path: Path, kind: Callable[[Hosted], Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The call ends under the first frame, which is answered when it is given out again."""
+    """The call breaks during the first frame, which is answered when it is given out again."""
     calls: list[live._Call] = []
     seen: list[LiveFrame] = []
     stored: list[StoredAnswer] = []
@@ -223,7 +223,9 @@ async def test_an_error_of_the_callback_ends_the_answering(
             await kind(hosted)("dots", lambda frame: frame.answer([[1.0, 2.0, 3.0]]), "one")
 
 
-async def test_a_frame_is_answered_once(tmp_path: Path, kind: Callable[[Hosted], Run]) -> None:
+async def test_a_frame_can_be_answered_only_once(
+    tmp_path: Path, kind: Callable[[Hosted], Run]
+) -> None:
     def twice(frame: LiveFrame) -> None:
         frame.answer([])
         frame.answer([])

@@ -1,4 +1,4 @@
-"""Waiting for long work goes on over breaks, and ends with what the work ended with."""
+"""Waiting for an operation continues over breaks, and ends with its result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def status(progress: int, *, done: bool = False) -> OperationStatus[int, str]:
 
 
 class Played(LongKind[int, str]):
-    """Answers questions one by one, and breaks where an answer is an error."""
+    """Answers requests one by one, and breaks if an answer is an error."""
 
     def __init__(self, *answers: Answer) -> None:
         super().__init__("counting", Any, Any, int, str)  # type: ignore[arg-type]
@@ -50,7 +50,7 @@ def waiting_as(kind: type[ThreadTransport | TaskTransport]) -> Any:
 
 
 def wait(kind: str, *answers: Answer, **options: Any) -> tuple[str, list[int]]:
-    """What the work of a client of that kind ends with, and the progress that it told."""
+    """The result of the operation with a client of that kind, and the reported progress."""
     told: list[int] = []
     played = Played(*answers)
     chosen: dict[str, Any] = {"retry": SHORT, "on_progress": told.append, **options}
@@ -66,26 +66,26 @@ both = pytest.mark.parametrize("kind", ["synchronous", "asyncio"])
 
 @pytest.mark.slow
 @both
-def test_a_break_while_waiting_is_no_end(kind: str) -> None:
+def test_a_break_while_waiting_is_not_an_end(kind: str) -> None:
     answers = (status(1), BREAK, BREAK, status(2), BREAK, status(3, done=True))
     assert wait(kind, *answers) == ("counted", [1, 2, 3])
 
 
 @both
-def test_what_no_further_try_changes_is_raised_at_once(kind: str) -> None:
+def test_an_error_that_no_retry_cures_is_raised_at_once(kind: str) -> None:
     gone = NotFoundError("operations/o does not exist", code="NOT_FOUND")
     with pytest.raises(NotFoundError):
         wait(kind, status(1), gone, status(2, done=True))
 
 
 @both
-def test_breaks_without_end_are_raised_when_it_is_time_to_give_up(kind: str) -> None:
+def test_endless_breaks_are_raised_after_the_retry_limit(kind: str) -> None:
     never = Retry(initial_s=0.01, maximum_s=0.01, give_up_after_s=0.0)
     with pytest.raises(UnavailableError):
         wait(kind, BREAK, BREAK, status(2, done=True), retry=never)
 
 
 @both
-def test_work_that_takes_longer_than_wanted_goes_on(kind: str) -> None:
+def test_an_operation_that_outlasts_the_timeout_continues(kind: str) -> None:
     with pytest.raises(DeadlineError, match="it continues"):
         wait(kind, *[status(1)] * 100, timeout_s=0.5)

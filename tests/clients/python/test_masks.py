@@ -1,4 +1,4 @@
-"""Masks on their way to the wire, and what is no mask."""
+"""Masks on their way to the wire, and invalid masks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def lists(masks: Masks | None) -> list[Any] | None:
 
 
 @given(st.integers(1, 9), st.integers(1, 9), st.data())
-def test_texts_of_pycocotools_are_its_runs(height: int, width: int, data: st.DataObject) -> None:
+def test_texts_of_pycocotools_give_its_runs(height: int, width: int, data: st.DataObject) -> None:
     bits = data.draw(st.integers(0, 2 ** (height * width) - 1))
     flat = [bits >> place & 1 for place in range(height * width)]
     theirs: Any = coco.encode(np.array(flat, dtype=np.uint8).reshape(width, height).T)
@@ -39,7 +39,7 @@ def test_texts_of_pycocotools_are_its_runs(height: int, width: int, data: st.Dat
 
 
 def test_the_largest_differences_are_read() -> None:
-    """pycocotools writes the second of them with seven characters."""
+    """pycocotools writes the second one with seven characters."""
     runs = [1, 2**31, 1, 1, 2**31]
     text: Any = coco.frPyObjects({"size": [1, 9], "counts": runs}, 1, 9)  # type: ignore[call-overload]
     assert Masks.of([text]).runs.tolist() == runs
@@ -50,7 +50,7 @@ def of_frame(frame: int, *masks: dict[str, Any], objects: int | None = None) -> 
     return SingleFrame.of(4, "a", frame, [BOX] * count, masks=masks or None)
 
 
-def test_masks_of_single_frames_become_columns_and_come_back() -> None:
+def test_masks_of_single_frames_become_columns_and_back() -> None:
     frames = join([of_frame(0, MASK, OTHER), of_frame(1), of_frame(2, OTHER)])
     message = encode_frames(frames)
     assert list(message.mask_heights) == [2, 2, 2]
@@ -65,7 +65,7 @@ def test_a_batch_of_objects_without_masks_has_none() -> None:
     assert join([of_frame(0), of_frame(1)]).masks is None
 
 
-def test_the_bytes_of_masks_count() -> None:
+def test_the_bytes_of_masks_are_counted() -> None:
     """15 for the sizes and the count of a mask, 5 for a run."""
     plain, masked = of_frame(0, objects=2), of_frame(0, MASK, OTHER)
     assert item_size(masked) - item_size(plain) == 2 * 15 + 5 * 5
@@ -89,7 +89,7 @@ def test_the_bytes_of_masks_count() -> None:
     ],
     ids=repr,
 )
-def test_what_is_no_mask_is_named(entry: Any) -> None:
+def test_an_invalid_mask_is_named(entry: Any) -> None:
     with pytest.raises(InputError) as error:
         of_frame(0, MASK, entry)
     assert error.value.argument == "masks[1]"
@@ -109,7 +109,7 @@ def test_what_is_no_mask_is_named(entry: Any) -> None:
         (([], [], []), "masks.starts"),
     ],
 )
-def test_columns_that_are_no_masks_are_named(columns: Any, field: str) -> None:
+def test_invalid_mask_columns_are_named(columns: Any, field: str) -> None:
     with pytest.raises(InputError) as error:
         Masks(*columns)
     assert error.value.argument == field
@@ -126,7 +126,7 @@ def test_masks_of_unsigned_columns_are_joined_with_others() -> None:
     assert lists(join(frames).masks) == [[[2, 3], [2, 3]], [0, 3, 5], [1, 2, 3, 0, 6]]
 
 
-def test_there_is_a_mask_for_each_object() -> None:
+def test_the_number_of_masks_must_be_that_of_objects() -> None:
     with pytest.raises(InputError, match="found 1 mask,"):
         SingleFrame.of(4, "a", 0, [BOX, BOX], masks=[MASK])
     with pytest.raises(InputError, match="found 1 mask,"):

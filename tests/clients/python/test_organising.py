@@ -1,4 +1,4 @@
-"""What organisers need besides, by both kinds of clients: truth read back, previews, the queue."""
+"""Further calls of organisers, by both kinds of clients: reading truth, previews, the queue."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_truth_is_read_back_as_it_was_uploaded(organiser: Any, site: Site, name:
     assert numbers == truth.frame_numbers.tolist()
 
 
-def test_a_preview_tells_what_teams_would_see(organiser: Any, site: Site, name: str) -> None:
+def test_a_preview_shows_what_teams_would_see(organiser: Any, site: Site, name: str) -> None:
     organiser.benchmarks.create(name, SKY)
     organiser.benchmarks.upload_truth(name, [points("1")])
     submit(site, organiser, name, points("1"))
@@ -58,7 +58,7 @@ def test_the_queue_counts_states(organiser: Any, site: Site, name: str) -> None:
         organiser.queue(["lost"])
 
 
-def test_the_secret_of_an_invitation_is_in_no_representation(organiser: Any) -> None:
+def test_the_secret_of_an_invitation_is_not_in_its_repr(organiser: Any) -> None:
     made = organiser.invitations.create(["gull"], lifetime_s=60)
     assert isinstance(made[0], NewInvitation)
     assert made[0].secret not in repr(made)

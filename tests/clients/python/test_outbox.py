@@ -1,4 +1,4 @@
-"""When frames become batches, and how much may wait; with a clock of the test's own."""
+"""When frames become batches, and how much may wait; with a test clock."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vidscore_client._encoding import encode_frames
 from vidscore_client._outbox import FRAME_BYTES, OBJECT_BYTES, Outbox, SingleFrame, join
 
 BOX_BYTES = FRAME_BYTES + OBJECT_BYTES + 4 * 8
-"""Bytes that a frame with one box counts."""
+"""The bytes that are counted for a frame with one box."""
 
 
 def frame(number: int, objects: int = 1) -> SingleFrame:
@@ -39,7 +39,7 @@ def numbers(box: Outbox, now_s: float) -> list[tuple[Side, list[int]]]:
 
 
 def due_s(box: Outbox) -> float | None:
-    """When something is due."""
+    """The time when something is due."""
     return box.due_s
 
 
@@ -62,7 +62,7 @@ def test_the_first_frame_of_a_batch_decides_when_it_is_due() -> None:
     assert due_s(box) == 12.5
 
 
-def test_each_side_has_an_interval_of_its_own() -> None:
+def test_each_side_has_its_own_interval() -> None:
     box = outbox()
     box.offer("truth", frame(0), now_s=10.0)
     box.offer("detections", frame(0), now_s=10.5)
@@ -72,7 +72,7 @@ def test_each_side_has_an_interval_of_its_own() -> None:
     assert numbers(box, 11.5) == [("detections", [0])]
 
 
-def test_a_batch_of_the_greatest_number_of_frames_is_due_at_once() -> None:
+def test_a_batch_of_the_maximum_number_of_frames_is_due_at_once() -> None:
     box = outbox(batch_frames=3)
     for number in range(7):
         box.offer("truth", frame(number), now_s=10.0)
@@ -88,14 +88,14 @@ def test_a_batch_is_closed_before_it_would_get_too_large() -> None:
     assert numbers(box, 10.0) == [("truth", [0, 1])]
 
 
-def test_a_frame_that_is_larger_than_a_batch_goes_alone() -> None:
+def test_a_frame_larger_than_a_batch_is_sent_alone() -> None:
     box = outbox(batch_bytes=2 * BOX_BYTES)
     for number, objects in enumerate([1, 50, 1]):
         box.offer("truth", frame(number, objects), now_s=10.0)
     assert numbers(box, 11.0) == [("truth", [0]), ("truth", [1]), ("truth", [2])]
 
 
-def test_frames_with_masks_and_without_go_into_messages_of_their_own() -> None:
+def test_frames_with_and_without_masks_are_in_separate_messages() -> None:
     """Frames 0, 3 and 4 have masks, 1 has none, 2 has no objects."""
     mask = [{"size": [1, 1], "counts": [1]}]
     box = outbox()
@@ -107,14 +107,14 @@ def test_frames_with_masks_and_without_go_into_messages_of_their_own() -> None:
     assert numbers(box, 0.0) == [("truth", [0]), ("truth", [1, 2]), ("truth", [3, 4])]
 
 
-def test_whole_batches_do_not_wait_and_keep_their_place_behind_single_frames() -> None:
+def test_whole_batches_do_not_wait_and_stay_in_order_after_single_frames() -> None:
     box = outbox()
     box.offer("truth", frame(100), now_s=10.0)
     box.offer("truth", frames(2), now_s=10.0)
     assert numbers(box, 10.0) == [("truth", [100]), ("truth", [0, 1])]
 
 
-def test_whole_batches_are_cut_by_frames_and_by_bytes() -> None:
+def test_whole_batches_are_split_by_frames_and_by_bytes() -> None:
     box = outbox(batch_frames=4, batch_bytes=3 * BOX_BYTES)
     box.offer("truth", frames(7), now_s=10.0)
     assert numbers(box, 10.0) == [("truth", [0, 1, 2]), ("truth", [3, 4, 5]), ("truth", [6])]
@@ -130,7 +130,7 @@ def test_a_server_can_make_batches_smaller_but_not_larger() -> None:
     assert numbers(box, 10.0) == [("truth", [0]), ("truth", [1])]
 
 
-def test_flush_lets_nothing_wait() -> None:
+def test_flush_makes_everything_due() -> None:
     box = outbox()
     box.offer("truth", frame(0), now_s=10.0)
     box.offer("detections", frame(1), now_s=10.0)
@@ -138,7 +138,7 @@ def test_flush_lets_nothing_wait() -> None:
     assert numbers(box, 10.0) == [("truth", [0]), ("detections", [1])]
 
 
-def test_a_full_queue_takes_nothing_in_until_something_is_taken_out() -> None:
+def test_a_full_queue_accepts_nothing_until_something_is_taken_out() -> None:
     box = outbox(queue_frames=3, batch_frames=2)
     assert all(box.offer("truth", frame(number), now_s=10.0) for number in range(3))
     assert not box.offer("detections", frame(0), now_s=10.0)
@@ -155,7 +155,7 @@ def test_a_queue_is_full_by_bytes_too() -> None:
     assert not box.offer("truth", frame(2), now_s=10.0)
 
 
-def test_an_empty_queue_takes_in_what_is_larger_than_itself() -> None:
+def test_an_empty_queue_accepts_a_frame_larger_than_itself() -> None:
     box = outbox(queue_frames=3)
     assert box.offer("truth", frames(10), now_s=10.0)
     assert not box.offer("truth", frame(10), now_s=10.0)
@@ -170,7 +170,7 @@ def test_an_empty_queue_takes_in_what_is_larger_than_itself() -> None:
     st.integers(1, 6),
     st.integers(1, 500),
 )
-def test_every_frame_comes_out_once_in_order_and_the_queue_is_empty_again(
+def test_every_frame_leaves_once_in_order_and_the_queue_is_empty_again(
     items: list[tuple[Any, bool, int]], batch_frames: int, batch_bytes: int
 ) -> None:
     box = outbox(batch_frames=batch_frames, batch_bytes=batch_bytes)
@@ -193,8 +193,8 @@ def test_every_frame_comes_out_once_in_order_and_the_queue_is_empty_again(
     assert box.offer("truth", frames(5000), now_s=0.0)
 
 
-def test_the_bytes_that_are_counted_are_no_fewer_than_those_that_are_sent() -> None:
-    """With columns of the longest encodings, apart from the tables of names."""
+def test_the_counted_bytes_are_an_upper_bound_on_the_sent_bytes() -> None:
+    """With columns of the longest encodings, without the tables of names."""
     count = 200
     largest = [
         SingleFrame.of(
@@ -229,7 +229,7 @@ def test_the_bytes_that_are_counted_are_no_fewer_than_those_that_are_sent() -> N
         ("block_timeout_s", -1.0),
     ],
 )
-def test_settings_with_which_nothing_would_be_sent_are_refused(setting: str, value: Any) -> None:
+def test_outbox_settings_that_would_send_nothing_are_refused(setting: str, value: Any) -> None:
     with pytest.raises(ValueError, match=setting):
         Batching(**{setting: value})
 

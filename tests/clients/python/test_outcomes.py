@@ -1,4 +1,4 @@
-"""Reading outcomes: whole after any break, and nothing taken for granted that the server sends."""
+"""Reading outcomes: complete after any break, and every answer of the server is checked."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ Reading = Callable[..., list[Outcomes]]
 
 
 def read_with_threads(target: str, **asked: Any) -> list[Outcomes]:
-    """By the synchronous client."""
+    """With the synchronous client."""
     with connect(target, timeout_s=WAIT_S) as client:
         return list(client.submissions.outcomes("streets/run", **{"retry": QUICK, **asked}))
 
 
 def read_with_tasks(target: str, **asked: Any) -> list[Outcomes]:
-    """By the asyncio client."""
+    """With the asyncio client."""
 
     async def read() -> list[Outcomes]:
         async with aio.connect(target, timeout_s=WAIT_S) as client:
@@ -57,7 +57,7 @@ def reading(request: pytest.FixtureRequest) -> Reading:
 
 
 def rows(first: int, last: int, score: int = 1) -> wire.ReadOutcomesResponse:
-    """Rows of detections, frame after frame, up to a last one."""
+    """Rows of detections, frame by frame, up to a last one."""
     count = last - first
     batch = outcomes_pb2.OutcomeBatch(
         sequences=[annotations_pb2.SequenceKey(domain="day", sequence="a")],
@@ -75,7 +75,7 @@ def rows(first: int, last: int, score: int = 1) -> wire.ReadOutcomesResponse:
     )
 
 
-def test_reading_goes_on_after_the_last_row_that_came(
+def test_reading_continues_after_the_last_received_row(
     fake: FakeSubmissions, reading: Reading
 ) -> None:
     fake.outcome_script = [[rows(0, 2), None], [None], [rows(2, 3), None], [rows(3, 5)]]
@@ -87,13 +87,13 @@ def test_reading_goes_on_after_the_last_row_that_came(
     assert {(part.score, part.evaluator) for part in parts} == {(f"{NAME}/scores/1", "f1")}
 
 
-def test_rows_of_two_scores_are_never_put_together(fake: FakeSubmissions, reading: Reading) -> None:
+def test_rows_of_two_scores_are_never_mixed(fake: FakeSubmissions, reading: Reading) -> None:
     fake.outcome_script = [[rows(0, 2), None], [rows(2, 3, score=2)]]
     with pytest.raises(ConflictError, match="scored again"):
         reading(fake.target)
 
 
-def test_what_is_refused_is_not_asked_again(fake: FakeSubmissions, reading: Reading) -> None:
+def test_a_refused_request_is_not_repeated(fake: FakeSubmissions, reading: Reading) -> None:
     fake.outcome_script = [[(grpc.StatusCode.FAILED_PRECONDITION, "NOT_RELEASED")]]
     with pytest.raises(ConflictError) as caught:
         reading(fake.target)
@@ -101,15 +101,13 @@ def test_what_is_refused_is_not_asked_again(fake: FakeSubmissions, reading: Read
     assert len(fake.readings) == 1
 
 
-def test_a_server_that_never_comes_back_is_given_up(
-    fake: FakeSubmissions, reading: Reading
-) -> None:
+def test_a_server_that_never_returns_is_given_up(fake: FakeSubmissions, reading: Reading) -> None:
     fake.outcome_script = [[None] for _ in range(1000)]
     with pytest.raises(UnavailableError):
         reading(fake.target, retry=Retry(initial_s=0.01, maximum_s=0.01, give_up_after_s=0.1))
 
 
-def test_a_number_that_is_none_is_refused_here(fake: FakeSubmissions, reading: Reading) -> None:
+def test_an_invalid_number_is_refused_locally(fake: FakeSubmissions, reading: Reading) -> None:
     with pytest.raises(InputError, match="threshold"):
         reading(fake.target, threshold="high")
     assert fake.readings == []
@@ -118,14 +116,14 @@ def test_a_number_that_is_none_is_refused_here(fake: FakeSubmissions, reading: R
 # --- decoding ----------------------------------------------------------------------------------
 
 
-def test_the_words_are_those_of_the_wire() -> None:
+def test_words_equal_those_of_the_wire() -> None:
     sides = outcomes_pb2.OutcomeSide.keys()[1:]
     assert tuple(name.removeprefix("OUTCOME_SIDE_").lower() for name in sides) == SIDES
     names = outcomes_pb2.Outcome.keys()[1:]
     assert tuple(name.removeprefix("OUTCOME_").lower() for name in names) == OUTCOMES
 
 
-def test_columns_that_are_left_out_have_their_usual_value() -> None:
+def test_omitted_columns_have_their_default_value() -> None:
     found = decode_outcomes(rows(0, 3))
     assert len(found) == 3
     assert found.sequences == (("day", "a"),)
@@ -165,7 +163,7 @@ def test_columns_of_several_lengths_are_refused(field: str) -> None:
 
 
 @pytest.mark.parametrize(("field", "wrong"), [("outcomes", 0), ("outcomes", 10), ("sides", 3)])
-def test_what_a_newer_server_may_say_is_refused(field: str, wrong: int) -> None:
+def test_unknown_values_of_a_newer_server_are_refused(field: str, wrong: int) -> None:
     message = rows(0, 2)
     getattr(message.outcomes, field)[1] = wrong
     with pytest.raises(InternalError, match="does not know"):

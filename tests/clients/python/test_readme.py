@@ -1,4 +1,4 @@
-"""The README's code runs as it stands, and says what it promises."""
+"""The README's code runs unchanged, and prints what it promises."""
 
 from __future__ import annotations
 

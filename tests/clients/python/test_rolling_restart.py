@@ -1,4 +1,4 @@
-"""A server is stopped in order and another takes its place: clients stream on without noticing."""
+"""A server stops normally and another replaces it: clients continue to stream unnoticed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CALLERS = 16
 
 
 @pytest.mark.parametrize("writer", mostly_nightly(["threads", "asyncio"]))
-def test_a_stream_goes_on_over_restarts_of_its_server(
+def test_a_stream_continues_over_restarts_of_its_server(
     tmp_path: Path, nursery: Nursery, writer: str
 ) -> None:
     server = KilledServer(tmp_path, nursery=nursery)
@@ -37,7 +37,7 @@ def test_a_stream_goes_on_over_restarts_of_its_server(
     assert server.incidents() == []
 
 
-def test_a_stream_goes_on_at_a_server_that_takes_smaller_batches_since_its_restart(
+def test_a_stream_continues_at_a_restarted_server_that_takes_smaller_batches(
     tmp_path: Path,
 ) -> None:
     server = KilledServer(tmp_path)
@@ -59,8 +59,8 @@ def test_a_stream_goes_on_at_a_server_that_takes_smaller_batches_since_its_resta
     assert server.incidents() == []
 
 
-def test_calls_that_reach_a_server_as_it_stops_are_unavailable(tmp_path: Path) -> None:
-    """gRPC's server itself ends some of them with CANCELLED, which nobody here has asked for."""
+def test_calls_that_reach_a_stopping_server_are_unavailable(tmp_path: Path) -> None:
+    """gRPC's server itself ends some of them with CANCELLED, although nobody has cancelled."""
     server = KilledServer(tmp_path)
     try:
         server.start()

@@ -1,4 +1,4 @@
-"""The samples do what they are shown for, against a real server."""
+"""The samples do what they demonstrate, with a real server."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ street,Tower,1,car,300,10,340,40,0.4
 
 
 def host(organiser: Client) -> None:
-    """A benchmark whose truth is what the sample detects."""
+    """A benchmark whose truth equals the detections of the sample."""
     definition = {"evaluators": [{"name": "f1"}], "truth_geometry": BOX, "detection_geometry": BOX}
     organiser.benchmarks.create("streets", definition)
     numbers = np.arange(FRAME_COUNT)
@@ -78,7 +78,7 @@ def test_score_file_prints_the_scores_of_two_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_live_stream_goes_on_over_a_server_that_is_killed(tmp_path: Path) -> None:
+def test_live_stream_continues_after_a_server_is_killed(tmp_path: Path) -> None:
     server = KilledServer(tmp_path)
     try:
         server.start()
@@ -89,7 +89,7 @@ def test_live_stream_goes_on_over_a_server_that_is_killed(tmp_path: Path) -> Non
             "live_stream.py", server.address, "streets", "run", str(FRAME_COUNT), token=token
         )
         assert streaming.stdout is not None
-        assert "frames are durable" in streaming.stdout.readline()  # it is in the middle
+        assert "frames are durable" in streaming.stdout.readline()  # It is in mid-stream.
         server.kill()
         server.start()
         table, said = streaming.communicate(timeout=TIMEOUT_S)
@@ -102,7 +102,7 @@ def test_live_stream_goes_on_over_a_server_that_is_killed(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["score_file.py", "live_stream.py"])
-def test_a_sample_says_what_it_takes(name: str) -> None:
+def test_a_sample_prints_its_usage(name: str) -> None:
     asking = sample(name)
     _, said = asking.communicate(timeout=TIMEOUT_S)
     assert asking.returncode == 2

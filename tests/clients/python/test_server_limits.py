@@ -1,4 +1,4 @@
-"""Uploads keep to the limits of a real server that takes small messages alone."""
+"""Uploads keep to the limits of a real server that accepts only small messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield Site(server.address, secret)
 
 
-def test_truth_checks_and_submissions_are_cut_to_what_the_server_takes(
+def test_truth_checks_and_submissions_are_split_to_the_servers_limits(
     organiser: Client, name: str
 ) -> None:
     organiser.benchmarks.create(name, SKY)
@@ -31,7 +31,7 @@ def test_truth_checks_and_submissions_are_cut_to_what_the_server_takes(
     assert organiser.submissions.check(name, [sent]).frame_count == 10
 
 
-def test_systems_that_are_examined_are_cut_to_what_the_server_takes(organiser: Client) -> None:
+def test_examined_systems_are_split_to_the_servers_limits(organiser: Client) -> None:
     sent = points("one", "two")
     systems = {"good": [sent], "bad": [points("one", "two", shift_px=3.0)]}
     document = organiser.trust.examine_upload([sent], systems, evaluators=["spotgeo"])
@@ -39,7 +39,7 @@ def test_systems_that_are_examined_are_cut_to_what_the_server_takes(organiser: C
 
 
 @pytest.mark.slow
-def test_a_submission_is_cut_to_what_the_server_takes(
+def test_a_submission_is_split_to_the_servers_limits(
     site: Site, organiser: Client, name: str
 ) -> None:
     organiser.benchmarks.create(name, SKY)

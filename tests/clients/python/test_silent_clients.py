@@ -1,4 +1,4 @@
-"""Clients whose connections all went silent come back and get every stream on."""
+"""Clients whose connections all went silent return, and continue every stream."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, 
     """Address of a server with few places more than there are clients, and its secret."""
     store = tmp_path / "store.db"
     secret = initialise(store).secret
-    places = str(request.param + request.param // 10)  # a tenth is for organisers alone
+    places = str(request.param + request.param // 10)  # A tenth is for organisers alone.
     arguments = ("--workers", "1", "--store", str(store), "--maximum-streams", places)
     with ServerProcess(*arguments) as server, grpc.insecure_channel(server.address) as channel:
         Organiser(channel, secret).host(truth(FRAMES))
@@ -47,7 +47,7 @@ def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, 
 def test_clients_whose_connections_all_went_silent_deliver_everything(
     site: tuple[str, str],
 ) -> None:
-    """Their dead calls hold all places but a few until newer calls of the same streams come."""
+    """Their dead calls hold almost all places until newer calls of the same streams arrive."""
     address, secret = site
     with ChaosProxy(address) as proxy, ExitStack() as closing:
         streams = []

@@ -1,4 +1,4 @@
-"""How a stream fails and ends, and what the caller is told; synchronous and asyncio."""
+"""How a stream fails and ends, and what the caller learns; synchronous and asyncio."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from vidscore_client._decoding import decode_response
 AT_ONCE = Batching(batch_interval_s=0.0)
 
 
-def test_what_the_server_refuses_is_raised_at_the_next_call_and_at_finish(
+def test_an_error_of_the_server_is_raised_at_the_next_call_and_at_finish(
     streaming: Streaming,
 ) -> None:
     with streaming(refuse_first_batch, batching=AT_ONCE) as (_, stream):
@@ -59,7 +59,7 @@ def test_what_the_server_refuses_is_raised_at_the_next_call_and_at_finish(
 
 
 def refuses(stream: ScoreStream) -> bool:
-    """Whether sending raises what the server said."""
+    """Whether sending raises the server's error."""
     try:
         stream.send_truth("a", 1, BOX)
     except InvalidArgumentError:
@@ -68,8 +68,8 @@ def refuses(stream: ScoreStream) -> bool:
 
 
 @pytest.mark.slow
-def test_the_servers_status_is_told_even_where_a_write_fails_first(streaming: Streaming) -> None:
-    """Many times over, because which of the two comes first is a race."""
+def test_the_servers_status_is_raised_even_if_a_write_fails_first(streaming: Streaming) -> None:
+    """Repeated many times, because the order of the two is a race."""
     for _ in range(20):
         refused = pytest.raises(InvalidArgumentError)
         with streaming(refuse_first_batch, batching=AT_ONCE) as (_, stream), refused:
@@ -77,7 +77,7 @@ def test_the_servers_status_is_told_even_where_a_write_fails_first(streaming: St
 
 
 @pytest.mark.slow
-def test_a_server_that_has_seen_enough_closes_the_stream_well(streaming: Streaming) -> None:
+def test_a_server_that_has_enough_data_ends_the_stream_normally(streaming: Streaming) -> None:
     for _ in range(20):
         with streaming(enough, batching=AT_ONCE) as (_, stream):
             with pytest.raises(ClosedError):
@@ -85,7 +85,7 @@ def test_a_server_that_has_seen_enough_closes_the_stream_well(streaming: Streami
             assert stream.finish()[0].value("frames") == 1
 
 
-def test_a_reader_of_live_reports_is_told_too(streaming: Streaming) -> None:
+def test_a_reader_of_live_reports_gets_the_error_too(streaming: Streaming) -> None:
     with streaming(refuse_first_batch, batching=AT_ONCE) as (_, stream):
         stream.send_truth("a", 0, BOX)
         with pytest.raises(InvalidArgumentError):
@@ -99,7 +99,7 @@ def test_a_refused_configuration_is_raised_at_opening(streaming: Streaming) -> N
     assert caught.value.reason == "UNKNOWN_EVALUATOR"
 
 
-def test_a_server_that_never_accepts_is_a_deadline(streaming: Streaming) -> None:
+def test_a_server_that_never_accepts_gives_a_deadline_error(streaming: Streaming) -> None:
     before = stream_threads()
     opening = streaming(never_accept, open_timeout_s=0.1)
     with pytest.raises(DeadlineError, match=r"within 0\.1 s"):
@@ -137,7 +137,7 @@ def test_a_message_of_an_unknown_kind_is_an_internal_error_and_cancels(
 def test_a_batch_that_cannot_be_sent_ends_the_stream(
     streaming: Streaming, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A mistake of this package, which must not leave its user waiting."""
+    """A bug of this package must not leave its user waiting."""
 
     def fail(_batch: object) -> None:
         raise ZeroDivisionError
@@ -150,10 +150,10 @@ def test_a_batch_that_cannot_be_sent_ends_the_stream(
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_message_that_cannot_be_read_ends_the_stream(
+def test_an_unreadable_message_ends_the_stream(
     streaming: Streaming, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A mistake of this package, or of grpc, which must not leave its user waiting."""
+    """A bug of this package, or of grpc, must not leave its user waiting."""
 
     def fail(response: Any) -> Any:
         if response.HasField("final"):
@@ -168,7 +168,7 @@ def test_a_message_that_cannot_be_read_ends_the_stream(
         stream.finish(WAIT_S)
 
 
-def test_a_finish_that_takes_too_long_may_be_called_again(streaming: Streaming) -> None:
+def test_a_finish_that_times_out_may_be_called_again(streaming: Streaming) -> None:
     go_on = threading.Event()
     with streaming(slow(go_on)) as (_, stream):
         stream.send("a", 0, BOX)
@@ -179,9 +179,9 @@ def test_a_finish_that_takes_too_long_may_be_called_again(streaming: Streaming) 
         assert stream.finish()[0].value("frames") == 1
 
 
-def test_a_stream_that_takes_longer_than_it_may_is_a_deadline(streaming: Streaming) -> None:
+def test_a_stream_over_its_timeout_gives_a_deadline_error(streaming: Streaming) -> None:
     go_on = threading.Event()
-    # Long enough to be open by then, on a busy machine as well.
+    # Long enough for the stream to be open by then, even on a busy machine.
     with streaming(slow(go_on), timeout_s=1.5) as (_, stream):
         with pytest.raises(DeadlineError) as caught:
             stream.finish()
@@ -189,7 +189,7 @@ def test_a_stream_that_takes_longer_than_it_may_is_a_deadline(streaming: Streami
     assert caught.value.code == "DEADLINE_EXCEEDED"
 
 
-def test_a_finished_stream_takes_no_more_frames(streaming: Streaming) -> None:
+def test_a_finished_stream_accepts_no_more_frames(streaming: Streaming) -> None:
     with streaming() as (_, stream):
         stream.finish()
         with pytest.raises(ClosedError):
@@ -204,7 +204,7 @@ def test_leaving_the_block_without_finish_cancels_and_raises_nothing(streaming: 
     assert server.finished.wait(WAIT_S)
 
 
-def test_leaving_the_block_by_an_exception_cancels_and_lets_it_through(
+def test_leaving_the_block_by_an_exception_cancels_and_passes_it_on(
     streaming: Streaming,
 ) -> None:
     with pytest.raises(ZeroDivisionError), streaming() as (server, _):
@@ -237,7 +237,7 @@ def test_a_callback_that_raises_cancels_the_stream_and_is_the_cause(streaming: S
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
-def test_a_caller_that_waits_for_room_may_still_be_cancelled_by_a_failing_server(
+def test_a_failing_server_ends_a_callers_wait_for_room(
     streaming: Streaming,
 ) -> None:
     go_on = threading.Event()
@@ -266,7 +266,7 @@ def send_for_ever(stream: ScoreStream) -> None:
         ({"specification": {"titel": ""}}, "specification.titel"),
     ],
 )
-def test_a_wrong_argument_is_named_before_anything_is_sent(
+def test_an_invalid_argument_is_named_before_anything_is_sent(
     streaming: Streaming, arguments: dict[str, Any], argument: str
 ) -> None:
     opening = streaming(**arguments)

@@ -1,4 +1,4 @@
-"""What a stream sends, when, and what comes back; synchronous and asyncio."""
+"""What a stream sends and when, and what it receives; synchronous and asyncio."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from vidscore_client import (
 
 AT_ONCE = Batching(batch_interval_s=0.0)
 LARGE = np.zeros((4000, 4))
-"""A frame of which a few fill the window of a connection."""
+"""A frame so large that a few fill the window of a connection."""
 
 
-def test_every_frame_arrives_once_and_the_final_report_comes_back(streaming: Streaming) -> None:
+def test_every_frame_arrives_once_and_the_final_report_is_returned(streaming: Streaming) -> None:
     with streaming() as (server, stream):
         for number in range(10):
             stream.send_truth("a", number, BOX, ["car"])
@@ -44,7 +44,7 @@ def test_every_frame_arrives_once_and_the_final_report_comes_back(streaming: Str
     assert server.sent("detections") == [("a", number) for number in range(10)]
 
 
-def test_a_stream_tells_the_version_and_limits_of_the_server(streaming: Streaming) -> None:
+def test_a_stream_gives_the_version_and_limits_of_the_server(streaming: Streaming) -> None:
     with streaming(limited(maximum_frames=7)) as (_, stream):
         assert stream.server_version == SERVER_VERSION
         assert stream.limits == {"maximum_frames": 7}
@@ -93,7 +93,7 @@ def test_every_argument_of_a_frame_reaches_its_column(streaming: Streaming) -> N
     assert list(batch.object_flags) == [1, 0]
 
 
-def test_whole_batches_are_cut_to_what_the_server_takes(streaming: Streaming) -> None:
+def test_whole_batches_are_split_to_the_servers_limits(streaming: Streaming) -> None:
     with streaming(limited(maximum_batch_frames=4)) as (server, stream):
         stream.send_batch("truth", frames(10))
         stream.finish()
@@ -108,7 +108,7 @@ def test_an_empty_batch_sends_nothing(streaming: Streaming) -> None:
     assert server.batches("truth") == []
 
 
-def test_the_configuration_says_what_was_asked_for(streaming: Streaming) -> None:
+def test_the_configuration_has_the_given_settings(streaming: Streaming) -> None:
     with streaming(
         evaluators=[("spotgeo", {"tau": 5.0}), "other"],
         specification={"title": "T"},
@@ -127,7 +127,7 @@ def test_the_configuration_says_what_was_asked_for(streaming: Streaming) -> None
     assert configuration.live_reporting.summary_only
 
 
-def test_without_live_settings_no_live_reports_are_asked_for(streaming: Streaming) -> None:
+def test_without_live_settings_no_live_reports_are_requested(streaming: Streaming) -> None:
     with streaming() as (server, stream):
         stream.finish()
         assert stream.latest is None
@@ -149,7 +149,7 @@ def test_live_reports_reach_callback_iterator_and_latest_in_order(streaming: Str
     assert [report.reports[0].value("frames") for report in seen] == [1, 2, 3, 4, 5]
 
 
-def test_live_reports_that_nobody_reads_make_room_for_newer_ones(streaming: Streaming) -> None:
+def test_unread_live_reports_make_room_for_newer_ones(streaming: Streaming) -> None:
     settings = Live(every_frames=1, keep_reports=3)
     with streaming(script(*map(live, range(10))), live=settings) as (_, stream):
         stream.finish()
@@ -181,7 +181,7 @@ def test_a_batch_must_fit_the_stream(streaming: Streaming) -> None:
 
 
 def send_until_refused(stream: ScoreStream) -> tuple[int, str]:
-    """Fill the queue; the number of frames that were taken in, and what the refusal says."""
+    """Fill the queue; returns the number of accepted frames, and the error of the refusal."""
     for number in range(10_000):
         try:
             stream.send("a", number, LARGE)
@@ -190,8 +190,8 @@ def send_until_refused(stream: ScoreStream) -> tuple[int, str]:
     raise AssertionError("the queue never filled")
 
 
-def test_a_full_queue_raises_where_the_policy_says_so(streaming: Streaming) -> None:
-    """The refused frame is not queued, and the stream goes on."""
+def test_a_full_queue_raises_if_the_policy_says_so(streaming: Streaming) -> None:
+    """The refused frame is not queued, and the stream continues."""
     go_on = threading.Event()
     batching = Batching(batch_interval_s=0.0, queue_frames=8, policy="raise")
     with streaming(slow(go_on), batching=batching) as (_, stream):
@@ -212,7 +212,7 @@ def test_a_full_queue_blocks_until_there_is_room(streaming: Streaming) -> None:
 
 
 def test_a_caller_that_waited_for_room_wakes_the_sender(streaming: Streaming) -> None:
-    """It may have gone to sleep meanwhile, over a queue that looked the same before the wait."""
+    """The sender may be asleep, because the queue looked the same as before the wait."""
     batching = Batching(batch_frames=1, queue_frames=1, block_timeout_s=WAIT_S)
     with streaming(batching=batching) as (_, stream):
         for number in range(200):
@@ -230,7 +230,7 @@ def test_a_queue_that_stays_full_raises_after_the_timeout(streaming: Streaming) 
         assert stream.finish()[0].value("frames") == taken
 
 
-def test_a_caller_that_waits_for_room_is_told_when_the_stream_ends(streaming: Streaming) -> None:
+def test_a_caller_that_waits_for_room_learns_that_the_stream_ends(streaming: Streaming) -> None:
     go_on = threading.Event()
     batching = Batching(batch_interval_s=0.0, queue_frames=8, block_timeout_s=WAIT_S)
     with streaming(slow(go_on), batching=batching) as (_, stream):
@@ -241,7 +241,7 @@ def test_a_caller_that_waits_for_room_is_told_when_the_stream_ends(streaming: St
 
 
 def test_many_threads_may_send_on_one_stream(streaming: Streaming) -> None:
-    """Each frame arrives once, those of one thread in its order."""
+    """Each frame arrives once, and those of one thread in order."""
     with streaming(batching=Batching(batch_frames=7)) as (server, stream):
 
         def work(name: str) -> None:

@@ -1,4 +1,4 @@
-"""Streams into submissions: what is sent once is stored once, in order, and told."""
+"""Streams into submissions: every frame is stored once, in order, and acknowledged."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from vidscore_client._outbox import item_size
 from vidscore_protos.v1 import submission_service_pb2
 
 
-def test_frames_are_stored_in_their_order_and_acknowledged(
+def test_frames_are_stored_in_order_and_acknowledged(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
     with submitting() as stream:
@@ -58,7 +58,7 @@ def test_frames_are_stored_in_their_order_and_acknowledged(
 
 
 @pytest.mark.parametrize("wrong", ["5", float("nan")])
-def test_the_time_of_a_flush_or_close_of_a_wrong_type_is_named(
+def test_a_timeout_of_a_wrong_type_for_flush_or_close_is_named(
     submitting: Submitting, fake: FakeSubmissions, wrong: Any
 ) -> None:
     with submitting() as stream:
@@ -69,7 +69,7 @@ def test_the_time_of_a_flush_or_close_of_a_wrong_type_is_named(
     assert numbers_of(fake) == [0, 1, 2]
 
 
-def test_messages_are_cut_to_what_the_server_takes(
+def test_messages_are_split_to_the_frames_that_the_server_takes(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
     fake.limits = {"maximum_batch_frames": 4}
@@ -81,10 +81,10 @@ def test_messages_are_cut_to_what_the_server_takes(
     assert max(count for count, _ in fake.batches.values()) == 4
 
 
-def test_messages_are_cut_to_the_bytes_that_the_server_takes(
+def test_messages_are_split_to_the_bytes_that_the_server_takes(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
-    """Half of them is for names."""
+    """Half of them are reserved for names."""
     fake.limits = {"maximum_message_bytes": 2 * 4 * item_size(frames(1))}
     with submitting() as stream:
         stream.send_batch(frames(16))
@@ -103,10 +103,10 @@ def test_a_submission_is_created_once_and_found_again_by_its_name(
     assert numbers_of(fake) == list(range(6))
 
 
-def test_a_program_that_starts_again_may_send_everything_again(
+def test_a_restarted_program_may_send_everything_again(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
-    """Frames one by one and in batches: exactly those that are durable are left out."""
+    """Single frames and batches: exactly the durable ones are left out."""
     with submitting() as stream:
         send(stream, range(5))
     with submitting(replay=True) as stream:
@@ -136,7 +136,7 @@ def test_leaving_the_block_with_an_exception_does_not_wait(
 
 
 @pytest.mark.parametrize(("count", "shown"), [(7, "7 frames"), (1, "1 frame")])
-def test_closing_in_vain_tells_how_many_frames_are_given_up(
+def test_a_close_that_fails_reports_the_number_of_lost_frames(
     submitting: Submitting, fake: FakeSubmissions, count: int, shown: str
 ) -> None:
     fake.go_on.clear()
@@ -147,13 +147,13 @@ def test_closing_in_vain_tells_how_many_frames_are_given_up(
         with pytest.raises(DeadlineError, match=message):
             stream.close()
         assert stream.undelivered_frames == count
-        stream.close()  # that has been told
+        stream.close()  # That was reported already.
         with pytest.raises(DeadlineError):
-            stream.seal()  # what is missing would count as empty
+            stream.seal()  # Missing frames would count as empty.
     fake.go_on.set()
 
 
-def test_closing_a_stream_that_was_aborted_does_nothing(
+def test_closing_an_aborted_stream_does_nothing(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
     fake.go_on.clear()
@@ -164,7 +164,7 @@ def test_closing_a_stream_that_was_aborted_does_nothing(
     fake.go_on.set()
 
 
-def test_a_quota_that_is_used_up_is_told_at_opening(
+def test_a_used_up_quota_is_raised_at_opening(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
     fake.refuse_creation = (grpc.StatusCode.RESOURCE_EXHAUSTED, "QUOTA_EXCEEDED")
@@ -172,7 +172,7 @@ def test_a_quota_that_is_used_up_is_told_at_opening(
         submitting().__enter__()
 
 
-def test_a_submission_that_another_process_creates_at_the_same_time_is_found(
+def test_a_submission_created_by_another_process_at_the_same_time_is_found(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
     fake.refuse_creation = (grpc.StatusCode.ALREADY_EXISTS, "NAME_TAKEN")
@@ -191,14 +191,14 @@ def test_a_name_that_another_team_has_taken_is_a_conflict(
     assert caught.value.reason == "NAME_TAKEN"
 
 
-def test_a_benchmark_that_is_not_there_is_told_at_opening(
+def test_a_missing_benchmark_is_raised_at_opening(
     fake: FakeSubmissions,
 ) -> None:
     with connect(fake.target) as client, pytest.raises(NotFoundError):
         client.submit("roads")
 
 
-def test_a_submission_that_has_ended_is_told_at_opening(
+def test_an_ended_submission_is_raised_at_opening(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
     fake.state = submission_service_pb2.SUBMISSION_STATE_SCORED
@@ -223,7 +223,7 @@ def test_no_more_is_sent_than_the_window_holds(
 
 
 def send_in_time(stream: SubmissionStream, number: int, timeout_s: float) -> None:
-    """Send a frame; give the stream time to move others from the queue into the window."""
+    """Send a frame, with time for the stream to move others from the queue into the window."""
     deadline_s = time.monotonic() + timeout_s
     while True:
         try:
@@ -245,7 +245,7 @@ def test_a_full_queue_blocks_until_there_is_room(
     assert numbers_of(fake) == list(range(10))
 
 
-def test_acknowledgements_are_told_as_they_come(
+def test_acknowledgements_are_reported_as_they_arrive(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
     told: list[int] = []
@@ -276,7 +276,7 @@ def fails(stream: SubmissionStream) -> bool:
     return False
 
 
-def test_a_flush_that_takes_too_long_leaves_the_stream_going(
+def test_a_flush_that_times_out_leaves_the_stream_running(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
     fake.go_on.clear()
@@ -308,7 +308,7 @@ def test_a_submission_with_another_number_of_frames_is_not_sealed(
     assert fake.state == submission_service_pb2.SUBMISSION_STATE_OPEN
 
 
-def test_waiting_goes_on_after_a_break_from_the_revision_that_is_known(
+def test_waiting_continues_after_a_break_from_the_known_revision(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
     fake.watch_script = [
@@ -325,16 +325,16 @@ def test_waiting_goes_on_after_a_break_from_the_revision_that_is_known(
     assert fake.watches == [0, 8, 9]
 
 
-def test_waiting_ends_when_the_time_is_up(submitting: Submitting, fake: FakeSubmissions) -> None:
+def test_waiting_ends_at_the_timeout(submitting: Submitting, fake: FakeSubmissions) -> None:
     fake.watch_script = [[] for _ in range(100)]
     with submitting() as stream, pytest.raises(DeadlineError, match=r"within 0\.2 s"):
         stream.wait(0.2)
 
 
-def test_waiting_ends_when_the_time_is_up_while_the_server_is_away(
+def test_waiting_ends_at_the_timeout_while_the_server_is_away(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
-    """The second try would be made after 15 s or more."""
+    """The second attempt would be made after 15 s or more."""
     delivery = Delivery(retry=Retry(initial_s=30.0, maximum_s=30.0))
     with submitting(delivery=delivery) as stream:
         fake.stop()
@@ -377,7 +377,7 @@ def test_a_leaked_stream_warns_and_its_client_closes_it(
     assert stream_threads() == before
 
 
-def test_a_program_that_never_closes_ends_and_keeps_what_was_acknowledged(
+def test_a_program_that_never_closes_exits_and_acknowledged_frames_are_kept(
     fake: FakeSubmissions,
 ) -> None:
     program = """
@@ -398,7 +398,7 @@ def test_a_program_that_never_closes_ends_and_keeps_what_was_acknowledged(
     assert numbers_of(fake) == [0]
 
 
-def test_a_client_that_is_closed_closes_its_streams_which_deliver(fake: FakeSubmissions) -> None:
+def test_closing_a_client_closes_its_streams_which_deliver(fake: FakeSubmissions) -> None:
     with connect(fake.target) as client:
         stream = client.submit("streets", "run")
         send(stream, range(7))
@@ -429,7 +429,7 @@ def test_closing_a_stream_that_another_thread_closes_waits_for_its_frames(
     assert undelivered == [0, 0]
 
 
-def test_a_close_that_was_cancelled_delivers_when_it_is_called_again(
+def test_a_cancelled_close_delivers_when_it_is_called_again(
     fake: FakeSubmissions,
 ) -> None:
     fake.go_on.clear()
@@ -446,7 +446,7 @@ def test_a_close_that_was_cancelled_delivers_when_it_is_called_again(
     asyncio.run(submit())
 
 
-def test_an_asyncio_client_that_is_closed_closes_its_streams(fake: FakeSubmissions) -> None:
+def test_closing_an_asyncio_client_closes_its_streams(fake: FakeSubmissions) -> None:
     async def submit() -> None:
         async with aio.connect(fake.target) as client:
             stream = await client.submit("streets", "run").__aenter__()
@@ -466,7 +466,7 @@ def _endless(time_s: float) -> dict[str, Any]:
 
 
 @ENDLESS
-def test_times_may_be_longer_than_clocks_count(fake: FakeSubmissions, time_s: float) -> None:
+def test_timeouts_may_exceed_the_range_of_clocks(fake: FakeSubmissions, time_s: float) -> None:
     with connect(fake.target, timeout_s=time_s) as client:
         with client.submit("streets", "run", **_endless(time_s)) as stream:
             send(stream, range(2))
@@ -477,7 +477,7 @@ def test_times_may_be_longer_than_clocks_count(fake: FakeSubmissions, time_s: fl
 
 
 @ENDLESS
-def test_times_of_asyncio_may_be_longer_than_clocks_count(
+def test_timeouts_of_asyncio_may_exceed_the_range_of_clocks(
     fake: FakeSubmissions, time_s: float
 ) -> None:
     async def submit() -> None:
@@ -491,7 +491,7 @@ def test_times_of_asyncio_may_be_longer_than_clocks_count(
     asyncio.run(submit())
 
 
-def test_a_client_that_is_left_with_an_exception_waits_for_nothing(fake: FakeSubmissions) -> None:
+def test_leaving_a_client_with_an_exception_waits_for_nothing(fake: FakeSubmissions) -> None:
     fake.go_on.clear()
     with pytest.raises(ZeroDivisionError), connect(fake.target) as client:  # noqa: PT012
         stream = client.submit("streets", "run")

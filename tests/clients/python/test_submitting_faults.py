@@ -1,4 +1,4 @@
-"""Streams into submissions: what breaks is gone over, and what cannot be mended is told."""
+"""Streams into submissions: faults are survived if possible, and raised otherwise."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from vidscore_client import (
 from vidscore_protos.v1 import submission_service_pb2
 
 
-def test_a_connection_that_is_cut_before_a_batch_is_stored_loses_nothing(
+def test_a_connection_cut_before_a_batch_is_stored_loses_nothing(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
     fake.faults.before = [None, lose_the_connection, None, lose_the_connection]
@@ -50,7 +50,7 @@ def test_a_lost_acknowledgement_stores_nothing_twice(
 
 
 @pytest.mark.parametrize("code", ["UNAVAILABLE", "INTERNAL", "UNKNOWN", "CANCELLED"])
-def test_a_break_of_any_kind_is_gone_over(
+def test_a_break_of_any_kind_is_survived(
     submitting: Submitting, fake: FakeSubmissions, code: str
 ) -> None:
     fake.faults.before = [refusing(grpc.StatusCode[code])]
@@ -59,7 +59,9 @@ def test_a_break_of_any_kind_is_gone_over(
     assert numbers_of(fake) == [0, 1, 2]
 
 
-def test_a_full_disk_is_waited_for(submitting: Submitting, fake: FakeSubmissions) -> None:
+def test_the_stream_waits_while_the_disk_is_full(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
     full = refusing(grpc.StatusCode.RESOURCE_EXHAUSTED, "STORE_FULL")
     fake.faults.before = [full] * 3
     with submitting() as stream:
@@ -68,7 +70,7 @@ def test_a_full_disk_is_waited_for(submitting: Submitting, fake: FakeSubmissions
 
 
 @pytest.mark.parametrize("reason", ["OFFSET_GAP", "OFFSET_STRADDLES"])
-def test_an_offset_that_the_server_does_not_share_rewinds_to_its_own(
+def test_an_offset_that_differs_from_the_servers_rewinds_to_the_servers(
     submitting: Submitting, fake: FakeSubmissions, reason: str
 ) -> None:
     """As after a server lost a batch that it had not acknowledged."""
@@ -80,9 +82,7 @@ def test_an_offset_that_the_server_does_not_share_rewinds_to_its_own(
     assert again.count(1) == 2
 
 
-def test_a_server_that_is_restarted_is_found_again(
-    submitting: Submitting, fake: FakeSubmissions
-) -> None:
+def test_a_restarted_server_is_found_again(submitting: Submitting, fake: FakeSubmissions) -> None:
     with submitting() as stream:
         send(stream, range(100))
         stream.flush(WAIT_S)
@@ -121,7 +121,7 @@ def test_a_server_that_stays_away_is_given_up(
         stream.flush(WAIT_S)
 
 
-def test_an_older_writer_is_told_that_it_is_superseded(
+def test_an_older_writer_learns_that_it_is_superseded(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
     failing = pytest.raises(SupersededError)
@@ -139,7 +139,7 @@ def test_an_older_writer_is_told_that_it_is_superseded(
     assert numbers_of(fake) == list(range(9))
 
 
-def test_an_older_writer_that_comes_back_does_not_shut_the_younger_one_out(
+def test_an_older_writer_that_returns_does_not_fence_off_the_newer_one(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
     fake.faults.before = [lose_the_connection]
@@ -165,7 +165,7 @@ def test_an_older_writer_that_comes_back_does_not_shut_the_younger_one_out(
         ("FAILED_PRECONDITION", "SUBMISSION_ENDED", SubmissionEndedError),
     ],
 )
-def test_what_no_repetition_can_mend_ends_the_stream(
+def test_an_error_that_no_retry_cures_ends_the_stream(
     submitting: Submitting,
     fake: FakeSubmissions,
     code: str,
@@ -180,7 +180,7 @@ def test_what_no_repetition_can_mend_ends_the_stream(
     assert (caught.value.reason, len(fake.offsets)) == (reason, 1)  # type: ignore[attr-defined]
 
 
-def test_a_mistake_of_the_servers_own_is_not_repeated(
+def test_an_internal_error_of_the_server_is_not_retried(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
     fake.faults.before = [
@@ -195,7 +195,7 @@ def test_a_mistake_of_the_servers_own_is_not_repeated(
     assert len(fake.offsets) == 1
 
 
-def test_a_server_that_was_set_back_is_told_rather_than_left_with_a_hole(
+def test_a_server_that_was_set_back_is_an_error_and_gets_no_gap(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
     failing = pytest.raises(ConflictError)
@@ -209,7 +209,7 @@ def test_a_server_that_was_set_back_is_told_rather_than_left_with_a_hole(
     assert caught.value.reason == "STREAM_SET_BACK"
 
 
-def test_a_connection_over_which_no_answer_comes_is_replaced(
+def test_a_connection_without_answers_is_replaced(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
     answered = threading.Event()
@@ -238,7 +238,7 @@ def test_unary_calls_deliver_the_same(submitting: Submitting, fake: FakeSubmissi
 
 
 @pytest.mark.parametrize("unary", [False, True])
-def test_a_server_that_takes_smaller_messages_than_it_said_gets_them(
+def test_a_server_that_takes_smaller_messages_than_it_stated_gets_them(
     submitting: Submitting, fake: FakeSubmissions, *, unary: bool
 ) -> None:
     def take_two(append: submission_service_pb2.AppendRequest, context: Any) -> None:

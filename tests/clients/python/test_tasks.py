@@ -1,4 +1,4 @@
-"""Calls and waits of the asyncio client end as they should, whatever ends them."""
+"""Calls and waits of the asyncio client end properly, whatever ends them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vidscore_client.errors import DeadlineError
 
 
 class _Over:
-    """A call whose time is up, of which its sender hears first."""
+    """A call whose time is up, which its sender notices first."""
 
     def __aiter__(self) -> AsyncIterator[Any]:
         return self
@@ -41,13 +41,13 @@ class _Over:
         raise cygrpc.ExecuteBatchError('Failed "execute_batch": (<SendCloseFromClientOperation>,)')
 
     def add_done_callback(self, callback: Callable[[Any], None]) -> None:
-        """Never calls: the status is what reading raises."""
+        """Never call it: reading raises the status."""
 
     def cancel(self) -> None:
         """Nothing is left to cancel."""
 
 
-async def test_a_call_whose_end_its_sender_meets_first_raises_the_status_of_the_call() -> None:
+async def test_a_call_whose_end_the_sender_notices_first_raises_its_status() -> None:
     async def nothing() -> None:
         return None
 
@@ -57,8 +57,8 @@ async def test_a_call_whose_end_its_sender_meets_first_raises_the_status_of_the_
         await call.read()
 
 
-async def test_a_wait_in_a_task_that_was_cancelled_lasts_as_long_as_it_may() -> None:
-    """What closes a stream waits for its last acknowledgements, after Ctrl-C too."""
+async def test_a_wait_in_a_cancelled_task_lasts_as_long_as_it_may() -> None:
+    """Closing a stream waits for its last acknowledgements, even after Ctrl-C."""
     waited: list[bool] = []
 
     async def wait_at_the_end() -> None:

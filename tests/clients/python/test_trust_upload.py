@@ -1,4 +1,4 @@
-"""Systems that a server ranks without keeping them, asked by both clients."""
+"""Systems that a server ranks without storing them, by both clients."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ SYSTEMS = {"off": [dots(4.5)], "exact": [dots()]}
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """A server without a store, with room for a call beside ones that were just given up.
+    """A server without a store, with one place more than needed.
 
-    It hears a little later than its client that a call was given up.
+    It notices the cancellation of a call slightly later than its client.
     """
     with ServerProcess("--workers", "1", "--maximum-trust-analyses", "20") as server:
         yield server.address
 
 
 def examine(kind: str, address: str, **given: Any) -> TrustDocument:
-    """What a client of that kind gets."""
+    """The result of a client of that kind."""
 
     async def examine_there() -> TrustDocument:
         async with aio.connect(address) as client:
@@ -80,8 +80,8 @@ def test_the_system_that_is_off_comes_second(kind: str, address: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["synchronous", "asyncio"])
-def test_what_the_server_refuses_is_a_typed_error(kind: str, address: str) -> None:
-    """Also where it refuses while more is being sent."""
+def test_a_refusal_of_the_server_is_a_typed_error(kind: str, address: str) -> None:
+    """Even if it refuses while more is being sent."""
     with pytest.raises(NotFoundError, match="spotgio"):
         examine(kind, address, truth=TRUTH, systems=SYSTEMS, evaluators=["spotgio"])
 
@@ -98,7 +98,7 @@ def test_what_the_server_refuses_is_a_typed_error(kind: str, address: str) -> No
         ({"questions": RankingQuestions(draws=1 << 40)}, "draws"),
     ],
 )
-def test_a_wrong_argument_is_an_input_error(
+def test_an_invalid_argument_is_an_input_error(
     kind: str, wrong: dict[str, Any], argument: str, address: str
 ) -> None:
     given = {"truth": TRUTH, "systems": SYSTEMS, "evaluators": ["spotgeo"], **wrong}

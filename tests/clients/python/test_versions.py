@@ -1,4 +1,4 @@
-"""Clients and servers of neighbouring minor versions work together; others say so."""
+"""Clients and servers of adjacent minor versions work together; others report their versions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vidscore_protos.v1 import evaluator_service_pb2, evaluator_service_pb2_grpc
 
 
 class PlayedServer(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
-    """Says that it is of some version, or nothing."""
+    """Claims some version, or none."""
 
     def __init__(self, version: str | None) -> None:
         self._version = version
@@ -48,13 +48,13 @@ def playing(version: str | None) -> Iterator[str]:
 
 
 def minor(difference: int) -> str:
-    """A version so many minor ones from this one."""
+    """The version this many minor versions from this one."""
     major, own, *_ = __version__.split(".")
     return f"{major}.{int(own) + difference}.0"
 
 
 @pytest.mark.parametrize("server", ["1.3.0", "1.4.99", "1.5.0rc1", "unknown", ""])
-def test_a_neighbour_or_a_server_that_tells_no_version_is_taken(server: str) -> None:
+def test_an_adjacent_server_or_one_without_a_version_is_accepted(server: str) -> None:
     check_server(server, "1.4.2")
 
 
@@ -67,7 +67,7 @@ def test_a_neighbour_or_a_server_that_tells_no_version_is_taken(server: str) -> 
         ("0.4.2", "update the server"),
     ],
 )
-def test_another_one_is_refused_with_both_versions_and_advice(server: str, advice: str) -> None:
+def test_another_server_is_refused_with_both_versions_and_advice(server: str, advice: str) -> None:
     with pytest.raises(VersionError, match=advice) as caught:
         check_server(server, "1.4.2")
     assert caught.value.reason == "VERSION_UNSUPPORTED"
@@ -75,7 +75,7 @@ def test_another_one_is_refused_with_both_versions_and_advice(server: str, advic
 
 
 @pytest.mark.parametrize("version", [None, minor(0), minor(1)])
-async def test_both_clients_work_with_neighbours(version: str | None) -> None:
+async def test_both_clients_work_with_adjacent_versions(version: str | None) -> None:
     with playing(version) as target:
         with connect(target, timeout_s=WAIT_S) as client:
             assert client.evaluators() == []
@@ -99,7 +99,7 @@ async def test_both_clients_refuse_a_server_that_is_too_new() -> None:
 @pytest.mark.parametrize(
     ("client", "taken"), [(minor(0), True), (minor(1), True), (minor(2), False)]
 )
-def test_a_real_server_takes_clients_of_neighbouring_versions_alone(
+def test_a_real_server_accepts_only_clients_of_adjacent_versions(
     target: str, monkeypatch: pytest.MonkeyPatch, client: str, taken: bool
 ) -> None:
     monkeypatch.setattr(_endpoint, "__version__", client)

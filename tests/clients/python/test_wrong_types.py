@@ -1,4 +1,4 @@
-"""Arguments of a wrong type are errors of this package that name them, and no others."""
+"""Arguments of a wrong type raise errors of this package that name them, and no others."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SETTINGS = [Batching, Delivery, Keepalive, Live, Retry]
 
 
 def _named(name: str, make: Any, **arguments: Any) -> None:
-    """Whatever is taken is right by chance; whatever is not must be named."""
+    """Accepted values are right by chance; every other value must be named."""
     refusal: InputError | None = None
     try:
         made = make(**arguments)
@@ -74,7 +74,8 @@ def _frames(**changes: Any) -> Frames:
 def test_columns_of_a_wrong_type_are_named(wrong: Any) -> None:
     for column in dataclasses.fields(Frames):
         if column.name in {"frame_numbers", "coordinates"}:
-            with contextlib.suppress(InputError):  # of another column that has not their length
+            # The error may be about another column of a different length.
+            with contextlib.suppress(InputError):
                 _frames(**{column.name: wrong})
         else:
             _named(column.name, _frames, **{column.name: wrong})
@@ -104,7 +105,7 @@ def test_settings_of_a_wrong_type_are_named(wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, *WRONG], ids=lambda wrong: type(wrong).__name__)
-def test_what_is_said_of_a_connection_by_a_wrong_type_is_named(wrong: Any) -> None:
+def test_connection_settings_of_a_wrong_type_are_named(wrong: Any) -> None:
     for name in ("timeout_s", "tls", "token", "keepalive", "target"):
         given = {"target": "127.0.0.1:1", name: wrong}
         _named(name, connect, **given)
@@ -130,7 +131,7 @@ def test_arguments_of_waits_of_a_wrong_type_are_named(wrong: Any) -> None:
                 call("a/b", **{name: wrong})
 
 
-def test_numbers_beyond_64_bits_are_told_as_that() -> None:
+def test_numbers_beyond_64_bits_are_reported_as_such() -> None:
     with pytest.raises(InputError, match=r"^every_frames: found 9\d+, expected a 64-bit integer$"):
         Live(every_frames=2**63)
 
@@ -147,12 +148,12 @@ def test_names_of_sequences_may_be_an_array() -> None:
     assert _frames(sequences=np.array([["", "a"]])).frame_count == 1
 
 
-def test_settings_take_the_numbers_of_numpy() -> None:
+def test_settings_accept_numpy_numbers() -> None:
     given: dict[str, Any] = {"batch_frames": np.int64(3), "block_timeout_s": np.float32(2.0)}
     assert Batching(**given).batch_frames == 3
 
 
-def test_labels_that_are_no_list_and_times_that_are_no_number_are_told_as_they_are() -> None:
+def test_labels_that_are_not_a_list_and_times_that_are_not_numbers_are_reported_as_such() -> None:
     with pytest.raises(InputError, match=r"^labels: found 5, expected 1 string, one for each obj"):
         SingleFrame.of(4, "a", 0, BOX, labels=5)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"^timeout_s: found None, expected a number of more than"):

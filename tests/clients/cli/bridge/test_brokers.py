@@ -55,7 +55,7 @@ class Feed:
         eventually(lambda: self.durable_frames() >= frames)
 
     def subscribed(self) -> None:
-        """Publish the first frame until the bridge has it: MQTT stores none without a subscriber."""
+        """Publish the first frame until the bridge has it: MQTT drops it without a subscriber."""
 
         def arrived() -> bool:
             self.publish([0])

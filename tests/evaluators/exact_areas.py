@@ -1,4 +1,4 @@
-"""Areas of boxes and quadrilaterals in rational numbers: what geometry is held to in tests."""
+"""Areas of boxes and quadrilaterals in rational numbers, as an oracle of geometry."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ def triangles(corners: Sequence[Point]) -> list[list[Point]]:
     shape = _hull(corners) if crosses(corners) else list(corners)
     cuts = [[shape[0], shape[i], shape[i + 1]] for i in range(1, len(shape) - 1)]
     if len(shape) == 4 and _turn(*cuts[0]) * _turn(*cuts[1]) < 0:
-        # The corner opposite the first lies inwards: cut along the other diagonal.
+        # The corner opposite the first points inwards: cut along the other diagonal.
         cuts = [[shape[1], shape[2], shape[3]], [shape[1], shape[3], shape[0]]]
     turned = [cut if _turn(*cut) > 0 else cut[::-1] for cut in cuts]
     return [cut for cut in turned if _turn(*cut) != 0]
 
 
 def _clip(polygon: list[Point], start: Point, end: Point) -> list[Point]:
-    """Part of a convex polygon on the left of a line."""
+    """Part of a convex polygon to the left of a line."""
     kept: list[Point] = []
     for here, there in zip(polygon, [*polygon[1:], *polygon[:1]], strict=True):
         mine, theirs = _turn(start, end, here), _turn(start, end, there)
@@ -117,7 +117,7 @@ def area_inside(box: Box, regions: tuple[tuple[Point, ...], ...]) -> Fraction:
 
 
 def shared_by_triangles(first: Sequence[Point], second: Sequence[Point]) -> Fraction:
-    """Area that two quadrilaterals share: that of all pairs of their triangles."""
+    """Area that two quadrilaterals share: the sum over all pairs of their triangles."""
     total = Fraction(0)
     for part in triangles(first):
         for cut in triangles(second):

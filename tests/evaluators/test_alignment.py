@@ -1,4 +1,4 @@
-"""Aligning puts both sides over the union of their frames, in one order, and loses nothing."""
+"""Alignment puts both sides over the union of their frames, in one order, without loss."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_both_sides_have_the_union_of_frames_in_order(scene: Case, seed: int) ->
 
 @settings(max_examples=example_count(40))
 @given(cases(NEEDS), seeds())
-def test_each_frame_keeps_its_objects_and_says_who_listed_it(scene: Case, seed: int) -> None:
+def test_each_frame_keeps_its_objects_and_its_listing_sides(scene: Case, seed: int) -> None:
     aligned = align(shuffled(scene.truth, seed), shuffled(scene.detections, seed + 1))
     keys = frame_keys(aligned.truth)
     for before, after, listed in (
@@ -94,8 +94,8 @@ def test_taking_frames_takes_them_on_both_sides(scene: Case, seed: int) -> None:
         assert taken.detected.tolist() == aligned.detected[mask].tolist()
 
 
-def test_frames_that_have_nothing_in_common_stay_apart() -> None:
-    """As many on both sides, of other sequences and numbers throughout."""
+def test_disjoint_frames_stay_separate() -> None:
+    """The same number on both sides, with different sequences and numbers throughout."""
     truth = make_annotations({("", "a"): {0: [(1, 1)]}})
     aligned = align(truth, make_annotations({("", "b"): {1: [(2, 2)]}}))
     assert frame_keys(aligned.truth) == [(("", "a"), 0), (("", "b"), 1)]
@@ -118,9 +118,7 @@ def test_order_is_by_domain_then_sequence_then_number() -> None:
 
 @settings(max_examples=example_count(40))
 @given(cases(NEEDS), seeds())
-def test_frames_that_the_other_side_has_too_are_found_by_their_names(
-    scene: Case, seed: int
-) -> None:
+def test_frames_that_the_other_side_has_too_are_found_by_name(scene: Case, seed: int) -> None:
     truth, detections = shuffled(scene.truth, seed), shuffled(scene.detections, seed + 1)
     for side, other in ((truth, detections), (detections, truth)):
         names = set(frame_keys(other))

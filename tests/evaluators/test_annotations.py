@@ -1,4 +1,4 @@
-"""Columns of annotations: what taking, joining and renaming do, told by plain dictionaries."""
+"""Columns of annotations: taking, joining and renaming, compared with plain dictionaries."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_shuffling_keeps_the_content(scene: Case, seed: int) -> None:
 
 @settings(max_examples=example_count(40))
 @given(cases(NEEDS), seeds())
-def test_taking_frames_keeps_each_with_its_objects_in_the_order_asked_for(
+def test_taking_frames_keeps_each_with_its_objects_in_the_given_order(
     scene: Case, seed: int
 ) -> None:
     random = np.random.default_rng(seed)
@@ -129,9 +129,7 @@ def test_taking_frames_keeps_each_with_its_objects_in_the_order_asked_for(
 
 
 @given(cases(NEEDS), st.data())
-def test_a_run_of_frames_is_what_taking_them_one_by_one_gives(
-    scene: Case, data: st.DataObject
-) -> None:
+def test_a_run_of_frames_equals_taking_them_one_by_one(scene: Case, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, scene.truth.frame_count), label="start")
     stop = data.draw(st.integers(start, scene.truth.frame_count), label="stop")
     run = scene.truth.frame_run(start, stop)
@@ -183,14 +181,14 @@ def test_frames_without_objects_join_those_of_any_shape() -> None:
     assert joined.coordinates.tolist() == [[1, 2, 3, 4]]
 
 
-def test_other_tables_rename_nothing() -> None:
+def test_other_tables_of_names_rename_nothing() -> None:
     made = make_annotations({("d", "s"): {0: [Thing((1, 2), "b"), Thing((3, 4), "a")]}})
     other = made.with_tables((SequenceKey("x", "y"), SequenceKey("d", "s")), ("a", "b"))
     assert _plain(other) == _plain(made)
     assert other.label_indices.tolist() == [1, 0]
 
 
-def test_a_table_may_lose_names_that_nothing_uses() -> None:
+def test_unused_names_of_a_table_may_be_dropped() -> None:
     made = shuffled(make_annotations({("d", "s"): {0: [Thing((1, 2), "b")]}}), 0)
     assert _plain(made.with_tables((SequenceKey("d", "s"),), ("b",))) == _plain(made)
 
@@ -205,7 +203,7 @@ def test_a_frame_list_has_frames_and_no_objects() -> None:
 
 
 @pytest.mark.parametrize("arity", [2, 4, 8])
-def test_nothing_has_the_arity_asked_for(arity: int) -> None:
+def test_empty_annotations_have_the_requested_arity(arity: int) -> None:
     nothing = empty_annotations(arity)
     assert (nothing.frame_count, nothing.object_count, nothing.arity) == (0, 0, arity)
 
@@ -224,7 +222,7 @@ def test_annotations_can_be_sent_to_another_process(made: Annotations) -> None:
     assert _plain(pickle.loads(pickle.dumps(made))) == _plain(made)
 
 
-def test_bytes_are_those_of_all_columns() -> None:
+def test_nbytes_counts_all_columns() -> None:
     """One frame: 8 + 8 + 1 + 2 * 8; one point: 2 * 8 + 8 + 8 + 8 + 1, and 8 for its area."""
     made = make_annotations({("", "s"): {0: [Thing((1, 2), columns={"area": 1.0})]}})
     assert made.nbytes == 33 + 41 + 8

@@ -32,7 +32,7 @@ _TRUTH = "sequence,frame,x1,y1,x2,y2\ns,0,10,10,50,50\n"
 
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file of truth, and one of detections with a broken row, in the working directory."""
+    """A truth file, and a detections file with an invalid row, in the working directory."""
     monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text(_TRUTH)
     Path("d.csv").write_text(f"{_TRUTH}s,0,oops,10,50,50\n")
@@ -61,7 +61,7 @@ def _scorer(**arguments: Any) -> Any:
 
 @pytest.mark.parametrize("call", [_read, _score, _outcomes, _compare])
 @pytest.mark.parametrize("found", ["raise", "Refuse", None, ["skip"]])
-def test_on_error_is_refuse_or_skip_and_nothing_else(call: Call, found: Any) -> None:
+def test_on_error_accepts_only_refuse_and_skip(call: Call, found: Any) -> None:
     with pytest.raises(ParameterError) as caught:
         call(on_error=found)
     assert str(caught.value) == f"on_error: found {found!r}, expected refuse or skip"
@@ -124,7 +124,7 @@ _WRONG: list[tuple[Call, str, Any, str]] = [
 
 
 @pytest.mark.parametrize(("call", "name", "found", "expected"), _WRONG)
-def test_a_wrong_argument_is_named_with_what_it_may_be(
+def test_an_invalid_argument_is_named_with_the_allowed_values(
     call: Call, name: str, found: Any, expected: str
 ) -> None:
     with pytest.raises(ParameterError) as caught:
@@ -132,7 +132,7 @@ def test_a_wrong_argument_is_named_with_what_it_may_be(
     assert str(caught.value) == f"{name}: found {found!r}, expected {expected}"
 
 
-def test_all_wrong_arguments_of_a_call_are_named_at_once() -> None:
+def test_all_invalid_arguments_of_a_call_are_named_at_once() -> None:
     with pytest.raises(ParameterError) as caught:
         _score(evaluator=None, select="car", workers=0, on_error="raise")
     named = [fault.field for fault in caught.value.faults]
@@ -140,20 +140,20 @@ def test_all_wrong_arguments_of_a_call_are_named_at_once() -> None:
 
 
 @pytest.mark.parametrize("path", [None, 3, b"t.csv"])
-def test_a_path_is_a_text_or_a_path(path: Any) -> None:
+def test_a_path_is_a_string_or_a_path(path: Any) -> None:
     with pytest.raises(ParameterError, match=r"^path: found .*, expected a path$"):
         read(path)
 
 
 @pytest.mark.parametrize("systems", [3, "t.csv", [3, 4], [{}, {}]])
-def test_systems_are_named_or_a_list_of_paths(systems: Any) -> None:
+def test_systems_are_a_mapping_by_name_or_a_list_of_paths(systems: Any) -> None:
     expected = "detections by name (a dictionary), or a list of paths"
     with pytest.raises(ParameterError) as caught:
         compare("f1", "t.csv", systems)
     assert str(caught.value) == f"systems: found {systems!r}, expected {expected}"
 
 
-def test_numbers_of_numpy_are_numbers() -> None:
+def test_numpy_numbers_are_accepted() -> None:
     assert _score(workers=np.int64(1), online=np.bool_(False)).value("f1") == 1.0
     assert len(_outcomes(at_threshold=np.float32(0.5)).labels) == 2
     found = _compare(draws=np.int32(2), seed=np.uint8(3), coverage=np.float32(0.5))
@@ -173,7 +173,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ("specification", 3, "a BenchmarkSpec"),
     ],
 )
-def test_a_scorer_names_its_wrong_argument(argument: str, found: Any, expected: str) -> None:
+def test_a_scorer_names_its_invalid_argument(argument: str, found: Any, expected: str) -> None:
     arguments = {"evaluator": "f1", argument: found}
     with pytest.raises(ParameterError) as caught:
         Scorer(**arguments)
@@ -182,32 +182,32 @@ def test_a_scorer_names_its_wrong_argument(argument: str, found: Any, expected: 
 
 @pytest.mark.parametrize("name", ["domains", "sequences", "labels"])
 @pytest.mark.parametrize("found", [3, [3], b"car", ["car", None]])
-def test_a_selection_names_what_is_no_name(name: str, found: Any) -> None:
+def test_a_selection_names_invalid_names(name: str, found: Any) -> None:
     with pytest.raises(ParameterError) as caught:
         Selection(**{name: found})
     assert str(caught.value) == f"{name}: found {found!r}, expected a name or several"
 
 
-def test_a_selection_names_all_that_is_wrong() -> None:
+def test_a_selection_names_all_its_faults() -> None:
     with pytest.raises(ParameterError) as caught:
         Selection(labels=3, frames="x", domains=4)  # type: ignore[arg-type]
     assert [fault.field for fault in caught.value.faults] == ["domains", "labels", "frames"]
 
 
 @pytest.mark.parametrize("reports", [3, [], {"a": 3}])
-def test_what_is_plotted_are_reports(reports: Any) -> None:
+def test_only_reports_can_be_plotted(reports: Any) -> None:
     with pytest.raises(ParameterError, match=r"^reports: found .*, expected a Report, or Reports"):
         plot(reports, "f1_by_threshold")
 
 
 @pytest.mark.parametrize("name", [None, 3])
-def test_a_preset_is_found_by_a_text(name: Any) -> None:
+def test_a_preset_must_be_named_by_a_string(name: Any) -> None:
     with pytest.raises(ParameterError, match=r"^name_or_path: found .*, expected a text$"):
         find_preset(name)
 
 
 @pytest.mark.parametrize("arguments", [{"form": 3}, {"backend": 3}])
-def test_a_data_frame_names_its_wrong_argument(arguments: dict[str, Any]) -> None:
+def test_a_data_frame_names_its_invalid_argument(arguments: dict[str, Any]) -> None:
     [name] = arguments
     with pytest.raises(ParameterError, match=f"^{name}: found 3, expected "):
         _score().frame(**arguments)
@@ -243,10 +243,10 @@ def test_a_data_frame_names_its_wrong_argument(arguments: dict[str, Any]) -> Non
     ],
 )
 @pytest.mark.parametrize("call", [_score, _outcomes, _compare, _scorer])
-def test_a_specification_is_held_to_the_rules_of_a_manifest(
+def test_a_specification_is_checked_by_the_rules_of_a_manifest(
     call: Call, wrong: dict[str, Any], field: str, expected: str
 ) -> None:
-    """They ended in errors of Python, in asking for 7 TiB, or in scores by other rules."""
+    """These used to end in Python errors, in requests for 7 TiB, or in scores by other rules."""
     with pytest.raises(SpecificationError) as caught:
         call(specification=BenchmarkSpec(**wrong))
     [fault] = caught.value.faults
@@ -254,7 +254,7 @@ def test_a_specification_is_held_to_the_rules_of_a_manifest(
 
 
 @pytest.mark.parametrize("frames", [[1], np.array([1]), np.array([[1, 1]])])
-def test_a_specification_may_have_lists_and_what_is_of_numpy(frames: Any) -> None:
+def test_a_specification_may_have_lists_and_numpy_values(frames: Any) -> None:
     sequences = [SequenceSpec("a", frame_count=np.int64(3), dont_care_frames=frames)]  # type: ignore[arg-type]
     lists = BenchmarkSpec(sequences=sequences, classes=["car"])  # type: ignore[arg-type]
     plain = BenchmarkSpec(

@@ -1,4 +1,4 @@
-"""The index tricks do what a loop would do."""
+"""Index arithmetic gives the same as a loop."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ SHAPES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12)
 
 
 @given(SHAPES, st.integers(1, 20))
-def test_every_group_comes_once_with_its_shape_and_few_enough_cells(
+def test_every_group_is_returned_once_with_its_shape_within_the_cell_limit(
     shapes: list[tuple[int, int]], cells: int
 ) -> None:
     heights = np.array([shape[0] for shape in shapes], dtype=np.int64)

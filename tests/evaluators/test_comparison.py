@@ -20,7 +20,7 @@ HEADER = "sequence,frame,class,x1,y1,x2,y2,confidence\n"
 
 
 def side(**found: tuple[int, ...]) -> Annotations:
-    """A car in some of the frames 0 to 3 of sequences, and a bus in all of these."""
+    """A car in some of frames 0 to 3 of the given sequences, and a bus in all of these frames."""
     return make_annotations(
         {
             ("", name): {
@@ -42,7 +42,7 @@ SYSTEMS = {
 }
 
 
-def test_scores_of_a_comparison_are_those_of_reports() -> None:
+def test_scores_of_a_comparison_equal_those_of_reports() -> None:
     [pair] = compare("f1", TRUTH, SYSTEMS, draws=20).pairs
     reports = [score("f1", TRUTH, detections) for detections in SYSTEMS.values()]
     compared = {(one.domain, one.label, one.measure): one for one in pair.differences}
@@ -63,7 +63,7 @@ def test_a_part_is_compared_as_it_is_scored() -> None:
     assert one.to_dict()["selection"] == old.selection
 
 
-def test_several_evaluators_give_a_list_and_parameters_are_taken() -> None:
+def test_several_evaluators_give_a_list_and_parameters_are_accepted() -> None:
     evaluators: list[str | EvaluatorSpec] = [EvaluatorSpec("f1", {"threshold": 0.3}), "map"]
     found: Any = compare(evaluators, TRUTH, SYSTEMS, draws=5)
     coarse, fine = found
@@ -75,7 +75,7 @@ def test_several_evaluators_give_a_list_and_parameters_are_taken() -> None:
         compare(["f1", "map"], TRUTH, SYSTEMS, threshold=0.3)
 
 
-def test_files_are_named_after_themselves(tmp_path: Path) -> None:
+def test_systems_from_files_get_the_names_of_the_files(tmp_path: Path) -> None:
     for folder in ("old", "new"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "cars.csv").write_text(HEADER + "s,0,car,0,0,9,9,1\n")
@@ -99,7 +99,7 @@ def test_names_are_as_short_as_they_can_be_and_unique(paths: list[str], names: l
     assert system_names([Path(path) for path in paths]) == names
 
 
-def test_a_path_that_comes_twice_is_refused() -> None:
+def test_a_repeated_path_is_refused() -> None:
     with pytest.raises(InputError, match=r"a\.csv twice, expected each system once"):
         system_names([Path("a.csv"), Path("./a.csv")])
 
@@ -107,7 +107,9 @@ def test_a_path_that_comes_twice_is_refused() -> None:
 @pytest.mark.parametrize(
     ("systems", "found"), [({}, "no system"), ({"a": TRUTH}, "1 system"), (["a.csv"], "1 system")]
 )
-def test_one_system_is_not_enough(systems: dict[str, Annotations] | list[str], found: str) -> None:
+def test_a_single_system_is_refused(
+    systems: dict[str, Annotations] | list[str], found: str
+) -> None:
     with pytest.raises(InputError, match=f"found {found}, expected at least two to be compared"):
         compare("f1", TRUTH, systems)
 
@@ -115,12 +117,12 @@ def test_one_system_is_not_enough(systems: dict[str, Annotations] | list[str], f
 @pytest.mark.parametrize(
     ("name", "value"), [("draws", 0), ("coverage", 0.0), ("coverage", 1.0), ("top", -1)]
 )
-def test_what_is_no_choice_of_draws_is_refused(name: str, value: Any) -> None:
+def test_an_invalid_choice_of_draws_is_refused(name: str, value: Any) -> None:
     with pytest.raises(ParameterError, match=f"{name}: found"):
         compare("f1", TRUTH, SYSTEMS, **{name: value})
 
 
-def test_a_fault_of_a_system_has_its_file(tmp_path: Path) -> None:
+def test_a_fault_of_a_system_names_its_file(tmp_path: Path) -> None:
     (tmp_path / "truth.csv").write_text("sequence,frame,class,x1,y1,x2,y2\ns,0,car,0,0,9,9\n")
     (tmp_path / "good.csv").write_text(HEADER + "s,0,car,0,0,9,9,1\n")
     (tmp_path / "bad.csv").write_text(HEADER + "s,0,car,0,0,9,9,7\n")
@@ -140,6 +142,6 @@ def test_a_specification_is_applied() -> None:
     assert pair.overall.first == pair.overall.second == 1.0
 
 
-def test_the_library_offers_it() -> None:
+def test_the_library_exports_it() -> None:
     assert vidscore.compare is compare
     assert isinstance(compare("f1", TRUTH, SYSTEMS, draws=2), vidscore.Comparison)

@@ -1,4 +1,4 @@
-"""Scores of any size are confidences where only their order counts; the rest asks for 0 to 1."""
+"""Scores of any size are confidences if only their order counts; other evaluators need 0 to 1."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vidscore_evaluators.trust.systems import Contest
 from vidscore_evaluators.validation import ConfidenceScale
 
 LOGITS = (7.25, -1.8, 0.5, -1e300, 3.0)
-"""Scores of as many detections, the second and fourth of which are no objects."""
+"""Scores of five detections, the second and fourth of which match no object."""
 
 BOXES = [(100.0 * place, 0.0, 100.0 * place + 50.0, 50.0) for place in range(len(LOGITS))]
 _EXTENSIBLE = (
@@ -31,7 +31,7 @@ EXTENDED: dict[str, dict[str, Any]] = {
     **{name: {"assignment": "optimal"} for name in ("map", "log-amr")},
     "neovision2": {},
 }
-"""Evaluators that need confidences from 0 to 1, and with which parameters."""
+"""Evaluators that need confidences from 0 to 1, with their parameters."""
 
 
 def side(confidences: tuple[float, ...], places: tuple[int, ...] = (0, 1, 2, 3, 4)) -> Annotations:
@@ -48,7 +48,7 @@ CRITERIA = (*(set(EXTENDED) - {"neovision2"}), "coco", "errors", "clear", "ident
 
 
 @pytest.mark.parametrize("name", sorted(CRITERIA))
-def test_where_order_alone_counts_scores_of_any_size_give_what_confidences_in_their_order_give(
+def test_if_only_order_counts_scores_of_any_size_equal_confidences_in_the_same_order(
     name: str,
 ) -> None:
     """Every criterion with its default parameters."""
@@ -57,8 +57,8 @@ def test_where_order_alone_counts_scores_of_any_size_give_what_confidences_in_th
 
 
 @pytest.mark.parametrize("name", EXTENDED)
-def test_where_more_counts_the_first_place_is_named_and_a_scale_offered(name: str) -> None:
-    """Once for all that are out of range."""
+def test_if_values_count_the_first_place_is_named_and_a_scale_suggested(name: str) -> None:
+    """Once for all values out of range."""
     with pytest.raises(InputError) as caught:
         score(name, TRUTH, side(LOGITS), **EXTENDED[name])
     [fault] = caught.value.faults
@@ -69,20 +69,20 @@ def test_where_more_counts_the_first_place_is_named_and_a_scale_offered(name: st
 
 @pytest.mark.parametrize("name", EXTENDED)
 @pytest.mark.parametrize("scale", ["sigmoid", "-1e300,10"])
-def test_scaled_scores_are_taken_everywhere(name: str, scale: str) -> None:
+def test_scaled_scores_are_accepted_everywhere(name: str, scale: str) -> None:
     report = score(name, TRUTH, side(LOGITS), confidence_scale=scale, **EXTENDED[name])
     mapped = ConfidenceScale.parse(scale).scaled(side(LOGITS))
     assert report.rows() == score(name, TRUTH, mapped, **EXTENDED[name]).rows()
 
 
-def test_points_have_no_confidences_in_their_similarity() -> None:
-    """An optimal assignment of points is on distances alone, and needs no range."""
+def test_confidences_do_not_affect_the_similarity_of_points() -> None:
+    """An optimal assignment of points uses only distances, and needs no range."""
     points = make_annotations({("", "s"): {0: [Thing((1.0, 1.0), "", 9.0)]}})
     report = score("map", points, points, base="euclidean", assignment="optimal")
     assert report.value("ap") == 1.0
 
 
-def test_the_logistic_function_is_that_and_keeps_the_order() -> None:
+def test_the_logistic_function_equals_its_formula_and_keeps_the_order() -> None:
     """1 / (1 + exp(-x)), without overflow at either end."""
     scores = (-1e308, -30.0, -1.8, -0.0, 0.5, 7.25, 1e308)
     mapped = ConfidenceScale.parse("sigmoid").scaled(_scored(scores)).confidences.tolist()
@@ -92,8 +92,8 @@ def test_the_logistic_function_is_that_and_keeps_the_order() -> None:
     assert (mapped[0], mapped[-1]) == (0.0, 1.0)
 
 
-def test_a_scale_maps_each_confidence_by_itself() -> None:
-    """In a whole, in a part and at any place the same bits."""
+def test_a_scale_maps_each_confidence_independently() -> None:
+    """The bits are the same in the whole, in a part and at any place."""
     scores = tuple(np.random.default_rng(1).normal(0, 5, 101).tolist())
     for scale in map(ConfidenceScale.parse, ("sigmoid", "-100,100")):
         whole = scale.scaled(_scored(scores)).confidences
@@ -112,8 +112,8 @@ def test_bounds_become_0_and_1() -> None:
     assert mapped.tolist() == [0.0, 0.25, 1.0]
 
 
-def test_what_lies_outside_the_bounds_is_refused_with_its_place() -> None:
-    """Clipping would make equals of what is not equal."""
+def test_confidences_outside_the_bounds_are_refused_with_their_place() -> None:
+    """Clipping would make unequal values equal."""
     with pytest.raises(
         InputError, match=r"the confidence 101 in frame 0 of sequence s .*from 0 to 100"
     ):
@@ -121,13 +121,13 @@ def test_what_lies_outside_the_bounds_is_refused_with_its_place() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "logistic", "1", "1,0", "0,0", "0,nan", "0,inf", "0,1,2"])
-def test_what_is_no_scale_is_refused(text: str) -> None:
+def test_an_invalid_scale_is_refused(text: str) -> None:
     with pytest.raises(ParameterError, match="expected sigmoid, or MIN,MAX"):
         ConfidenceScale.parse(text)
 
 
 def test_a_stream_refuses_the_batch_that_an_evaluator_cannot_use() -> None:
-    """With the row of the frame; what order alone decides goes on."""
+    """With the row of the frame; evaluators that use only the order continue."""
     for name in ("neovision2", "clear"):
         stream = StreamScorer([create_evaluator(name)])
         stream.add(Side.TRUTH, TRUTH)
@@ -140,7 +140,7 @@ def test_a_stream_refuses_the_batch_that_an_evaluator_cannot_use() -> None:
         assert [fault.entry for fault in caught.value.faults] == [1]
 
 
-def test_a_ranking_whose_least_confidence_is_swept_needs_0_to_1() -> None:
+def test_a_ranking_that_sweeps_a_minimum_confidence_needs_0_to_1() -> None:
     """The sweep goes from 0 to 0.95; evaluators without confidences have none."""
     systems = {"a": side(LOGITS), "b": side(SURE)}
     contest = Contest.of(TRUTH, systems)
@@ -149,8 +149,8 @@ def test_a_ranking_whose_least_confidence_is_swept_needs_0_to_1() -> None:
         contest.check([create_evaluator("map")])
 
 
-def test_the_order_within_a_group_holds_however_far_confidences_spread() -> None:
-    """Detections of many frames from -1e308 to 1e308 are ranked as they are without the ends."""
+def test_the_order_within_a_group_holds_for_any_range_of_confidences() -> None:
+    """Detections of many frames from -1e308 to 1e308 rank the same as without the extremes."""
     frames = range(40)
     truth = {frame: [Thing(BOXES[0], "Car", 1.0)] for frame in frames}
 
@@ -183,7 +183,7 @@ MOT_FOUND = "{frame},{track},{x},196,80,56,{score},-1,-1,-1\n"
 
 
 def released(tmp_path: Path, truth: str, found: str, first_frame: int) -> tuple[Path, Path]:
-    """Ten frames with two objects, and detections as trackers release them: scores are logits."""
+    """Ten frames with two objects, and detections as trackers publish them: scores are logits."""
     random = np.random.default_rng(7)
     texts = {"truth": "", "found": ""}
     for frame in range(first_frame, first_frame + 10):
@@ -207,7 +207,7 @@ def released(tmp_path: Path, truth: str, found: str, first_frame: int) -> tuple[
 def test_released_results_are_scored(
     tmp_path: Path, truth: str, found: str, first_frame: int
 ) -> None:
-    """KITTI's `score` and the MOTChallenge's `conf` are logits; who needs 0 to 1 says the line."""
+    """KITTI's `score` and MOTChallenge's `conf` are logits; evaluators of 0 to 1 name the line."""
     paths = released(tmp_path, truth, found, first_frame)
     perfect = {"clear": "mota", "identity": "idf1", "hota": "hota", "map": "ap", "coco": "ap"}
     for name, measure in perfect.items():
@@ -231,10 +231,10 @@ def test_released_results_are_scored(
         ((-1.0, 12.5), (-1.0, 12.5)),
     ],
 )
-def test_minus_one_is_no_confidence_in_mot_files_unless_others_are_scores(
+def test_minus_one_means_no_confidence_in_mot_files_unless_other_values_are_scores(
     tmp_path: Path, scores: tuple[float, ...], expected: tuple[float, ...]
 ) -> None:
-    """Beside logits, -1 is one of them."""
+    """Beside logits, -1 is a logit."""
     rows = [
         MOT_FOUND.format(frame=1, track=track, x=10, score=value)
         for track, value in enumerate(scores)

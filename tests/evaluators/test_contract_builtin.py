@@ -1,7 +1,7 @@
-"""Every evaluator that is built in passes the contract suite, in one configuration at least.
+"""Every built-in evaluator passes the contract suite, in at least one configuration.
 
-The suite itself stands beside each evaluator's other tests, where its labels, frames and flags
-are chosen; here is what nobody may forget.
+The suite itself is beside each evaluator's other tests, where its labels, frames and flags are
+chosen; this module checks that none is missing.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def test_each_variant_of_neovision2_is_under_the_contract(parameter: str, value:
 
 
 @pytest.mark.parametrize("name", list(BUILT_IN))
-def test_every_law_is_tried_on_an_evaluator(name: str) -> None:
-    """A suite may adapt hooks; a law that all of an evaluator's suites override holds for none."""
+def test_every_law_is_checked_for_every_evaluator(name: str) -> None:
+    """A law that all suites of an evaluator override would never be checked for it."""
     suites = [suite for suite in _suites() if suite.evaluator.name == name]
     for law in [law for law in vars(EvaluatorContract) if law.startswith("test_")]:
         own = getattr(EvaluatorContract, law)

@@ -1,4 +1,4 @@
-"""Reports and outcomes as data frames say the same in every library, to types and nulls."""
+"""Reports and outcomes as data frames have the same content, types and nulls in every library."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def rows(frame: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_report_is_a_row_a_place_or_a_row_a_score(backend: Any) -> None:
+def test_a_report_is_a_row_per_place_or_a_row_per_score(backend: Any) -> None:
     wide = REPORT.frame(backend=backend)
     assert names(wide) == ["domain", "label", "sequence", "hits", "f1", "mean", "empty"]
     assert rows(wide) == WIDE
@@ -87,7 +87,7 @@ def test_counts_stay_integers_and_texts_are_categories() -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_count_that_elsewhere_is_a_fraction_is_a_float(backend: Any) -> None:
+def test_a_measure_with_some_fractions_is_a_float_column(backend: Any) -> None:
     mixed = report(Block({"m": (1, 2)}, ("a", "b")), Block({"m": (0.5,)}))
     assert [row["m"] for row in rows(mixed.frame(backend=backend))] == [1.0, 2.0, 0.5]
     huge = report(Block({"m": (2**70,)}))
@@ -102,8 +102,8 @@ def test_a_report_without_scores_is_a_data_frame_without_rows(backend: Any) -> N
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_text_that_stands_twice_in_its_table_is_one_category(backend: Any) -> None:
-    """As the domain of two sequences does."""
+def test_a_repeated_text_in_a_table_is_one_category(backend: Any) -> None:
+    """For example, the domain of two sequences."""
     twice = Column(np.array([0, 1, 2]), texts=("Tower", "Tower", "Heli"))
     frame = data_frame({"domain": twice}, backend)
     assert [row["domain"] for row in rows(frame)] == ["Tower", "Tower", "Heli"]
@@ -112,14 +112,14 @@ def test_a_text_that_stands_twice_in_its_table_is_one_category(backend: Any) -> 
 
 
 def outcomes() -> Outcomes:
-    """An object without a track that is missed; a detection that is made up; a pair."""
+    """A missed object without a track, a false positive, and a matched pair."""
     from tests.evaluators.test_outcome_table import table
 
     return table()
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_outcomes_have_nulls_where_a_row_has_nothing(backend: Any) -> None:
+def test_outcomes_have_nulls_for_missing_values(backend: Any) -> None:
     frame = outcomes().frame(backend=backend)
     found = rows(frame)
     assert [row["outcome"] for row in found] == [
@@ -142,14 +142,14 @@ def test_no_column_of_outcomes_holds_python_objects() -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_outcomes_of_nothing_have_all_columns(backend: Any) -> None:
+def test_empty_outcomes_have_all_columns(backend: Any) -> None:
     full = outcomes()
     none = full.take(np.zeros(len(full), dtype=np.bool_))
     assert names(none.frame(backend=backend)) == names(full.frame(backend=backend))
     assert rows(none.frame(backend=backend)) == []
 
 
-def test_unknown_forms_and_backends_name_what_there_is() -> None:
+def test_an_unknown_form_or_backend_lists_the_known_ones() -> None:
     with pytest.raises(ParameterError, match=r"'polar'.*did you mean polars"):
         REPORT.frame(backend="polar")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match=r"'tidy'.*there are wide, long"):
@@ -164,7 +164,7 @@ def test_unknown_forms_and_backends_name_what_there_is() -> None:
         ("pyarrow", "pip install 'vidscore[parquet]'"),
     ],
 )
-def test_a_library_that_is_missing_is_named_with_the_command_that_installs_it(
+def test_a_missing_library_is_named_with_the_command_that_installs_it(
     backend: Any, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, backend, None)

@@ -1,4 +1,4 @@
-"""What is computed when it is first read is like any other value, and is computed once."""
+"""A deferred value is like any other value, and is computed once, when it is first read."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Pair:
 
 
 class _Counter:
-    """A computation that says how often it ran."""
+    """A computation that counts its runs."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -43,7 +43,7 @@ class _Counter:
         return 5
 
 
-def test_a_value_is_computed_once_and_not_before_it_is_asked_for() -> None:
+def test_a_value_is_computed_once_when_it_is_first_read() -> None:
     compute = _Counter()
     deferred = Deferred(compute)
     assert compute.calls == 0
@@ -51,7 +51,7 @@ def test_a_value_is_computed_once_and_not_before_it_is_asked_for() -> None:
     assert compute.calls == 1
 
 
-def test_a_value_that_is_none_is_computed_once_too() -> None:
+def test_a_value_of_none_is_computed_once_too() -> None:
     calls: list[None] = []
     deferred = Deferred(lambda: calls.append(None))
     deferred.get()
@@ -59,7 +59,7 @@ def test_a_value_that_is_none_is_computed_once_too() -> None:
     assert len(calls) == 1
 
 
-def test_what_a_computation_needs_is_let_go_of_with_the_value() -> None:
+def test_the_inputs_of_a_computation_are_released_with_the_value() -> None:
     column = np.arange(3)
     seen = weakref.ref(column)
     deferred = Deferred(partial(np.sum, column))
@@ -69,7 +69,7 @@ def test_what_a_computation_needs_is_let_go_of_with_the_value() -> None:
     assert seen() is None
 
 
-def test_what_is_made_of_a_value_waits_only_where_the_value_does() -> None:
+def test_a_derived_value_is_deferred_only_if_its_source_is() -> None:
     compute = _Counter()
     waiting = Deferred(compute).then(lambda value: value + 1)
     assert compute.calls == 0
@@ -79,14 +79,14 @@ def test_what_is_made_of_a_value_waits_only_where_the_value_does() -> None:
     assert seen == [3]
 
 
-def test_a_computation_that_fails_fails_whenever_it_is_asked_for() -> None:
+def test_a_failing_computation_fails_at_every_read() -> None:
     deferred: Deferred[float] = Deferred(lambda: 1 / 0)
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
             deferred.get()
 
 
-def test_a_field_takes_a_value_or_what_computes_it() -> None:
+def test_a_field_accepts_a_value_or_a_function_that_computes_it() -> None:
     compute = _Counter()
     pair = _Pair(Deferred(compute))
     assert compute.calls == 0
@@ -97,7 +97,7 @@ def test_a_field_takes_a_value_or_what_computes_it() -> None:
     assert hash(pair) == hash(_Pair(5))
 
 
-def test_a_field_without_a_default_has_to_be_given() -> None:
+def test_a_field_without_a_default_is_required() -> None:
     with pytest.raises(TypeError, match="first"):
         _Pair()
 
@@ -108,11 +108,11 @@ def test_a_field_of_a_frozen_dataclass_is_frozen() -> None:
         pair.first = 2  # type: ignore[misc]  # that is the mistake
 
 
-def test_an_instance_with_another_value_keeps_those_that_are_not_named() -> None:
+def test_a_replaced_instance_keeps_the_other_values() -> None:
     assert replace(_Pair(Deferred(_Counter())), second=1) == _Pair(5, 1)
 
 
-def test_a_field_is_found_as_it_was_given() -> None:
+def test_a_field_returns_the_given_value() -> None:
     compute = _Counter()
     pair = _Pair(Deferred(compute))
     found = given(pair, "first")
@@ -134,7 +134,7 @@ BOXES: list[list[float]] = [[0, 0, 10, 10], [20, 0, 30, 10], [0, 20, 10, 30]]
 
 
 def _side(label: str, shift: float = 0.0) -> Annotations:
-    """Three frames of a sequence with a box each, the second sequence first in the table."""
+    """Three frames of a sequence with one box each; the table lists the second sequence first."""
     return build_annotations(
         Columns(
             sequences=[("", "b"), ("", "a")],
@@ -153,8 +153,8 @@ def _evaluators() -> list[Evaluator[Any]]:
     return [create_evaluator(name) for name in ("f1", "ospa", "map")]
 
 
-def test_a_report_that_waits_equals_one_that_was_computed_at_once() -> None:
-    """`Evaluator.tally` computes all of it at once."""
+def test_a_deferred_report_equals_one_that_was_computed_at_once() -> None:
+    """`Evaluator.tally` computes everything at once."""
     truth, detections = _side("car"), _side("cat", 1.0)
     evaluators = _evaluators()
     for evaluator, waiting in zip(
@@ -180,7 +180,7 @@ def test_a_report_with_other_scores_keeps_its_digests() -> None:
 
 
 def _held(use: Callable[[Report], object]) -> bool:
-    """Whether a report that was used so still holds the coordinates of the truth."""
+    """Whether a report still holds the coordinates of the truth after this use."""
     truth = _side("car")
     seen = weakref.ref(truth.coordinates)
     [report] = score_annotations([create_evaluator("f1")], truth, _side("car", 1.0))
@@ -200,19 +200,19 @@ def test_columns_are_held_until_digests_and_warnings_are_read() -> None:
 @pytest.mark.parametrize(
     "use", [Report.to_json, pickle.dumps, lambda report: report == dataclasses.replace(report)]
 )
-def test_who_takes_all_of_a_report_makes_it_hold_no_columns(
+def test_reading_everything_of_a_report_releases_the_columns(
     use: Callable[[Report], object],
 ) -> None:
     assert not _held(use)
 
 
-def test_a_report_of_much_data_holds_no_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_of_large_data_holds_no_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "DEFERRED_BYTES", 0)
     assert not _held(lambda report: report.value("f1"))
 
 
 def test_a_tally_holds_no_columns() -> None:
-    """A live stream keeps tallies, and many of them."""
+    """A live stream keeps many tallies."""
     truth = _side("car")
     seen = weakref.ref(truth.coordinates)
     tally = create_evaluator("f1").tally(truth, truth)

@@ -1,4 +1,4 @@
-"""A sequence, or a domain, in which there is nothing has rows like all others."""
+"""An empty sequence or domain has rows like all others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRUTH = make_annotations({("Air", "a"): {0: [CAR]}, ("Tower", "b"): {0: [], 4: [
 DETECTIONS = make_annotations({("Air", "a"): {0: [CAR]}}, arity=4)
 
 DEFINED = {"f1": {"f1", "f1_m_partial", "f1_m_full"}, "clear": {"f1"}, "identity": {"idf1"}}
-"""Figures of nothing and nothing that are 1."""
+"""Measures that are 1 if both sides are empty."""
 
 
 def figures(report: Report, sequence: str | None) -> dict[str, object]:
@@ -34,7 +34,7 @@ def figures(report: Report, sequence: str | None) -> dict[str, object]:
 def test_counts_are_zero_f1_is_one_and_the_rest_is_undefined(
     name: str, sequence: str | None
 ) -> None:
-    """Of sequences and of domains, as the pages say."""
+    """For sequences and for domains, as the pages say."""
     report = score(name, TRUTH, DETECTIONS)
     found = figures(report, sequence)
     of_sets = {name for name in figures(report, None) if name.endswith("_class_mean")}
@@ -57,8 +57,8 @@ def test_a_domain_without_objects_has_undefined_figures(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["f1", "clear", "identity", "hota", "map"])
-def test_what_is_empty_changes_nothing_else(name: str) -> None:
-    """All other rows are those of the truth without the empty sequence."""
+def test_an_empty_part_changes_no_other_row(name: str) -> None:
+    """All other rows equal those of the truth without the empty sequence."""
     alone = make_annotations({("Air", "a"): {0: [CAR]}}, arity=4)
     report = score(name, TRUTH, DETECTIONS)
     assert [row for row in report.rows() if row.domain != "Tower"] == score(
@@ -66,8 +66,8 @@ def test_what_is_empty_changes_nothing_else(name: str) -> None:
     ).rows()
 
 
-def test_a_sequence_of_which_no_frame_is_evaluated_has_no_rows() -> None:
-    """Frames that are not looked at are not empty."""
+def test_a_sequence_without_evaluated_frames_has_no_rows() -> None:
+    """Frames that are not evaluated are not empty frames."""
     truth = make_annotations(
         {("", "a"): {0: [CAR]}, ("", "b"): {0: []}},
         arity=4,
@@ -79,10 +79,8 @@ def test_a_sequence_of_which_no_frame_is_evaluated_has_no_rows() -> None:
 
 
 @pytest.mark.parametrize("name", ["mots", "visdrone-mot"])
-def test_a_truth_file_without_a_row_is_told_from_one_that_is_not_there(
-    tmp_path: Path, name: str
-) -> None:
-    """Its sequence has no frame that could be evaluated, unless a manifest has them."""
+def test_an_empty_truth_file_differs_from_a_missing_one(tmp_path: Path, name: str) -> None:
+    """Its sequence has no evaluated frame, unless a manifest lists some."""
     row = {"mots": "1 1001 1 6 8 8240l0", "visdrone-mot": "1,1,10,20,30,40,1,4,0,0"}[name] + "\n"
     rows = {("t", "a"): row, ("t", "b"): "", ("d", "a"): row, ("d", "b"): row}
     for (side, sequence), text in rows.items():

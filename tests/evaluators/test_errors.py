@@ -1,4 +1,4 @@
-"""Errors say what, where and what instead, and lose nothing on the way between processes."""
+"""Errors say what is wrong, where, and what to do; they survive transfer between processes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_fault_names_file_line_entry_and_field_in_that_order() -> None:
     assert str(fault) == "truth.csv, line 3, entry 1, x: found 'abc', expected a number"
 
 
-def test_a_fault_names_only_what_is_known_of_its_place() -> None:
+def test_a_fault_names_only_the_known_parts_of_its_place() -> None:
     assert str(Fault("1", "2", field="tau")) == "tau: found 1, expected 2"
     assert str(Fault("1", "2")) == "found 1, expected 2"
     assert str(Fault("1", "2", advice="divide by 2")) == "found 1, expected 2; divide by 2"
@@ -41,7 +41,7 @@ def test_a_message_lists_the_first_faults_and_counts_the_others() -> None:
     assert lines[-1] == "... and 3 more"
 
 
-def test_a_message_that_lists_all_faults_counts_no_others() -> None:
+def test_a_message_that_lists_all_faults_has_no_count() -> None:
     faults = [Fault("0", str(number)) for number in range(FAULTS_IN_MESSAGE)]
     assert len(str(InputError(faults)).splitlines()) == FAULTS_IN_MESSAGE
 
@@ -53,7 +53,7 @@ def _tracks(count: int, source: str = "a.csv") -> list[Fault]:
     ]
 
 
-def test_many_faults_of_one_kind_are_told_once_with_their_number_and_the_first_place() -> None:
+def test_many_faults_of_one_kind_are_reported_once_with_their_number_and_the_first_place() -> None:
     other = Fault("nan", "a number", source="a.csv", line=9, field="x1")
     error = InputError([*_tracks(67), other])
     assert str(error).splitlines() == [
@@ -63,22 +63,22 @@ def test_many_faults_of_one_kind_are_told_once_with_their_number_and_the_first_p
     assert len(error.faults) == 68
 
 
-def test_three_faults_of_one_kind_are_told_one_by_one() -> None:
+def test_three_faults_of_one_kind_are_reported_one_by_one() -> None:
     assert str(InputError(_tracks(3))).splitlines() == [str(fault) for fault in _tracks(3)]
     assert str(InputError(_tracks(4))).startswith("4 times, first at a.csv, line 1")
 
 
-def test_faults_of_different_files_are_of_different_kinds() -> None:
+def test_faults_in_different_files_are_of_different_kinds() -> None:
     lines = str(InputError([*_tracks(4), *_tracks(5, "b.csv")])).splitlines()
     assert [line.split(",")[0] for line in lines] == ["4 times", "5 times"]
 
 
-def test_places_that_differ_in_their_index_alone_are_of_one_kind() -> None:
+def test_places_that_differ_only_in_their_index_are_of_one_kind() -> None:
     faults = [Fault("3", "a pair", field=f"coords[{index}]") for index in range(6)]
     assert str(InputError(faults)) == "6 times, first at coords[0]: found 3, expected a pair"
 
 
-def test_faults_that_a_message_leaves_out_are_counted_and_not_their_kinds() -> None:
+def test_a_message_counts_the_omitted_faults_and_not_their_kinds() -> None:
     kinds = [Fault("0", str(number)) for number in range(FAULTS_IN_MESSAGE)]
     assert str(InputError([*kinds, *_tracks(7)])).splitlines()[-1] == "... and 7 more"
 
@@ -104,7 +104,7 @@ def test_a_limit_error_names_the_limit_and_keeps_it_when_pickled() -> None:
 @pytest.mark.parametrize(
     ("extra", "installed"), [("parquet", "'vidscore[parquet]'"), (None, "pyarrow")]
 )
-def test_an_error_of_a_missing_package_says_how_to_install_it(
+def test_an_error_about_a_missing_package_says_how_to_install_it(
     extra: str | None, installed: str
 ) -> None:
     error = MissingExtraError("Parquet files", "pyarrow", extra)
@@ -126,7 +126,7 @@ def test_another_error_keeps_class_and_text_when_pickled(kind: type[VidscoreErro
     assert str(back) == "what happened"
 
 
-def test_every_error_has_a_reason_of_its_own_in_upper_case() -> None:
+def test_every_error_has_its_own_reason_in_upper_case() -> None:
     kinds = [kind for kind in _classes(VidscoreError) if kind.__module__ == errors.__name__]
     reasons = [kind.reason for kind in kinds]
     assert len(set(reasons)) == len(reasons)

@@ -1,4 +1,4 @@
-"""A specification adds, drops and marks frames of the truth, batch by batch or all at once."""
+"""A specification adds, drops and marks frames of the truth, in batches or all at once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MARKED = {("left", "s1"): {1, 2}, ("right", "s1"): set(range(6))}
 @given(cases(Needs((2,), (2,))))
 @settings(max_examples=example_count(40))
 def test_resolved_truth_has_exactly_the_frames_of_the_specification(scene: Case) -> None:
-    """Sequences without a list keep their own frames, and all others have those of the list."""
+    """Sequences without a list keep their own frames; all others have those of the list."""
     own = {key for key in frame_keys(scene.truth) if tuple(key[0]) not in LISTS}
     listed = {(SequenceKey(*key), number) for key, numbers in LISTS.items() for number in numbers}
     resolved = resolve(SPEC, scene.truth)
@@ -45,7 +45,7 @@ def test_resolved_truth_has_exactly_the_frames_of_the_specification(scene: Case)
 
 @given(cases(Needs((2,), (2,))))
 @settings(max_examples=example_count(40))
-def test_marked_frames_are_dont_care_whoever_lists_them(scene: Case) -> None:
+def test_marked_frames_are_dont_care_whichever_side_lists_them(scene: Case) -> None:
     before = dict(zip(frame_keys(scene.truth), scene.truth.frame_flags.tolist(), strict=True))
     resolved = resolve(SPEC, scene.truth)
     for key, flags in zip(frame_keys(resolved), resolved.frame_flags.tolist(), strict=True):
@@ -55,7 +55,7 @@ def test_marked_frames_are_dont_care_whoever_lists_them(scene: Case) -> None:
 
 @given(cases(Needs((2,), (2,))), seeds())
 @settings(max_examples=example_count(40))
-def test_batch_by_batch_comes_to_the_same_as_all_at_once(scene: Case, seed: int) -> None:
+def test_batches_give_the_same_as_all_at_once(scene: Case, seed: int) -> None:
     rows = np.random.default_rng(seed).permutation(scene.truth.frame_count)
     batches = [restrict(SPEC, scene.truth.take_frames(part)) for part in np.array_split(rows, 3)]
     seen = [key for batch in batches for key in frame_keys(batch)]
@@ -63,14 +63,14 @@ def test_batch_by_batch_comes_to_the_same_as_all_at_once(scene: Case, seed: int)
     assert fingerprint(concatenate(batches)) == fingerprint(resolve(SPEC, scene.truth))
 
 
-def test_without_a_word_about_a_sequence_it_stays_as_it_is() -> None:
+def test_a_sequence_that_the_specification_does_not_mention_is_unchanged() -> None:
     truth = make_annotations({("", "s"): {5: [(1, 2)]}})
     assert restrict(BenchmarkSpec(), truth) is truth
     assert frame_keys(resolve(SPEC, truth))[0] == (("", "s"), 5)
 
 
 def test_frames_may_be_numbered_from_one() -> None:
-    """Frame 1 of 5 is inside, although the list holds no frame 0."""
+    """Frame 1 of 5 is inside, although the list has no frame 0."""
     spec = BenchmarkSpec(sequences=(SequenceSpec("s", frame_count=5, first_frame=1),))
     truth = make_annotations({("", "s"): {1: [(1, 2)], 5: []}})
     assert sorted(number for _, number in frame_keys(resolve(spec, truth))) == [1, 2, 3, 4, 5]
@@ -94,7 +94,7 @@ def test_no_frame_is_inside_a_video_without_frames() -> None:
         restrict(spec, truth)
 
 
-def test_unlisted_frames_have_the_arity_asked_for_and_no_objects() -> None:
+def test_unlisted_frames_have_the_requested_arity_and_no_objects() -> None:
     missing = unlisted_frames(SPEC, [(SequenceKey("left", "s2"), 3)], 8)
     assert missing.arity == 8
     assert missing.object_count == 0
@@ -102,8 +102,8 @@ def test_unlisted_frames_have_the_arity_asked_for_and_no_objects() -> None:
     assert (SequenceKey("left", "s2"), 4) in frame_keys(missing)
 
 
-def test_frames_that_nobody_lists_cost_their_columns_and_little_more() -> None:
-    """A specification says in a few bytes that there are a million frames."""
+def test_frames_that_only_a_specification_lists_cost_little_more_than_their_columns() -> None:
+    """A few bytes of a specification can stand for a million frames."""
     specification = BenchmarkSpec(sequences=(SequenceSpec("1", frame_count=1_000_000),))
     tracemalloc.start()
     found = unlisted_frames(specification, [(SequenceKey("", "1"), 7)], 2)

@@ -1,4 +1,4 @@
-"""The seam: what every evaluator gets from its base class."""
+"""What every evaluator inherits from its base class."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def test_a_report_says_what_it_is_a_report_of() -> None:
     assert report.value("x") == 3.5
 
 
-def test_software_is_what_is_installed() -> None:
+def test_software_lists_the_installed_versions() -> None:
     assert software_versions() == {
         name: metadata.version(name) for name in ("numpy", "scipy", "vidscore")
     }
 
 
 def test_tallies_add_only_within_one_configuration() -> None:
-    """Other parameters and other specifications are other rules."""
+    """Other parameters or other specifications are other rules."""
     scene = BenchmarkSpec(sequences=(SequenceSpec("s", frame_count=2),))
     for other in (toy(limit=1.0), Toy(ToyParameters(), scene)):
         assert other.identity != toy().identity
@@ -61,8 +61,8 @@ def test_tallies_add_only_within_one_configuration() -> None:
             toy().identity_tally + other.identity_tally
 
 
-def test_who_else_judges_makes_no_other_configuration() -> None:
-    """A worker rebuilds an evaluator from its name alone, whoever made it here."""
+def test_the_other_evaluators_of_a_specification_do_not_change_the_configuration() -> None:
+    """A worker rebuilds an evaluator from its name alone, however it was made here."""
     company = BenchmarkSpec(title="t", evaluators=(EvaluatorSpec("toy"), EvaluatorSpec("other")))
     alone = BenchmarkSpec(title="t")
     assert Toy(ToyParameters(), company).identity == Toy(ToyParameters(), alone).identity
@@ -71,7 +71,7 @@ def test_who_else_judges_makes_no_other_configuration() -> None:
 
 @pytest.mark.parametrize("side", Side)
 @pytest.mark.parametrize(("arity", "found"), [(8, "corners"), (3, "3 coordinates per object")])
-def test_shapes_that_are_not_needed_are_refused(side: Side, arity: int, found: str) -> None:
+def test_unsupported_shapes_are_refused(side: Side, arity: int, found: str) -> None:
     expected = r"points \(x, y\) or upright boxes \(x1, y1, x2, y2\) for toy"
     with pytest.raises(GeometryError, match=f"{side.value}: found {found}, expected {expected}"):
         toy().check_arity(side, arity)
@@ -83,7 +83,7 @@ def _report(**values: float | None) -> Report:
     return Report("e", "1", {}, "", "", Scores((block,)))
 
 
-def test_ranks_go_by_the_first_measure_then_the_next_and_undefined_is_last() -> None:
+def test_ranks_follow_the_first_measure_then_the_next_and_undefined_is_last() -> None:
     class Ranked(Toy):
         measures = (
             Measure("f1", "Good."),
@@ -106,14 +106,14 @@ def test_ranks_go_by_the_first_measure_then_the_next_and_undefined_is_last() -> 
     assert Ranked(ToyParameters()).rank_key(_report(f1=0.5, error=2.0)) == keys[2]
 
 
-def test_an_evaluator_forbids_nothing_unless_it_says_so() -> None:
+def test_an_evaluator_forbids_nothing_by_default() -> None:
     assert not super(Toy, toy()).faults(Side.TRUTH, TRUTH)
 
 
-# --- Measures say by themselves what most of them are
+# --- Defaults of measures
 
 
-def test_a_measure_is_a_pooled_ratio_that_should_be_high_unless_it_says_otherwise() -> None:
+def test_a_measure_is_by_default_a_pooled_ratio_for_which_higher_is_better() -> None:
     measure = Measure("f1", "How well.")
     assert (measure.minimum, measure.maximum, measure.unit) == (0.0, 1.0, "ratio")
     assert measure.direction is Direction.HIGHER
@@ -121,14 +121,14 @@ def test_a_measure_is_a_pooled_ratio_that_should_be_high_unless_it_says_otherwis
     assert measure.dissimilarity is Dissimilarity.NONE
 
 
-def test_a_count_is_a_number_of_things_without_upper_bound() -> None:
+def test_a_count_has_no_upper_bound() -> None:
     measure = count_measure("misses", "How many.", Direction.LOWER)
     assert (measure.unit, measure.minimum, measure.maximum) == ("count", 0.0, None)
     assert measure.direction is Direction.LOWER
     assert count_measure("frames", "How many.").direction is Direction.NONE
 
 
-def test_words_of_the_enumerations_are_those_of_the_wire() -> None:
+def test_words_of_the_enumerations_equal_those_of_the_wire() -> None:
     """The names of the proto enumerations end in these words."""
     assert [str(direction) for direction in Direction] == ["higher", "lower", "none"]
     assert [str(averaging) for averaging in Averaging] == ["pooled", "mean", "median"]

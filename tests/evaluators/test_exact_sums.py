@@ -1,4 +1,4 @@
-"""Exact sums equal sums of fractions, whatever the numbers, and round once."""
+"""Exact sums equal sums of fractions for any numbers, and are rounded once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _exact_sums(pairs: list[tuple[float, int]], group_count: int) -> ExactSums:
 @example([(SMALLEST, 0), (-SMALLEST, 0), (2.0**-1022, 1), (-(2.0**-1022) + SMALLEST, 1)])
 @example([(1e16, 0), (1.0, 0), (-1e16, 0)])
 @example([(-0.0, 0), (0.0, 1)])
-@example([(1.0, 0), (2.0**100, 0), (1.0, 2)])  # as many parts as groups, two of one group
+@example([(1.0, 0), (2.0**100, 0), (1.0, 2)])  # As many parts as groups, and two of one group.
 @example([(0.1, 0), (-5e300, 1), (SMALLEST, 2)])
 def test_each_group_sums_to_the_fraction(pairs: list[tuple[float, int]]) -> None:
     for group, total in enumerate(_sums(pairs, 3)):
@@ -45,11 +45,11 @@ def test_each_group_sums_to_the_fraction(pairs: list[tuple[float, int]]) -> None
 @given(st.lists(st.tuples(FLOATS, st.integers(0, 5)), max_size=30))
 @example([(1.0, 0), (-3.5, 1), (2.0**-60, 1)])
 @example([(LARGEST, 0), (SMALLEST, 1)])
-@example([(1.0, 0), (-(2.0**12), 0), (3.0, 1)])  # halves that one integer of 64 bits does not hold
-def test_the_total_and_parts_of_sums_are_those_of_their_integers(
+@example([(1.0, 0), (-(2.0**12), 0), (3.0, 1)])  # Their halves do not fit in one 64-bit integer.
+def test_the_total_and_the_parts_of_sums_equal_those_of_their_integers(
     pairs: list[tuple[float, int]],
 ) -> None:
-    """Whether they are put together first, or not."""
+    """Whether or not they are joined first."""
     integers = _sums(pairs, 6)
     sums, rows, order = _exact_sums(pairs, 6), np.array([4, 0]), np.array([5, 4, 3, 2, 1, 0])
     assert sums.total() == sum(integers)
@@ -63,7 +63,7 @@ def test_the_total_and_parts_of_sums_are_those_of_their_integers(
 
 
 @given(st.lists(FLOATS, max_size=20), st.randoms(use_true_random=False))
-def test_order_and_split_do_not_matter(values: list[float], random: object) -> None:
+def test_order_and_division_do_not_matter(values: list[float], random: object) -> None:
     pairs = [(value, 0) for value in values]
     [whole] = _sums(pairs, 1)
     mixed = pairs.copy()
@@ -85,7 +85,7 @@ def test_a_mean_is_rounded_once(values: list[float]) -> None:
     assert to_float(total, len(values)) == float(exact_mean)
 
 
-def test_a_hundred_thousand_tenths_are_ten_thousand_and_their_exact_rest() -> None:
+def test_a_hundred_thousand_tenths_are_ten_thousand_and_the_exact_remainder() -> None:
     """0.1 is 3602879701896397 / 2**55, so the sum is 100000 times that."""
     count = 100_000
     [total] = ExactSums.of(np.full(count, 0.1), np.zeros(count, dtype=np.int64), 1).tolist()
@@ -93,8 +93,8 @@ def test_a_hundred_thousand_tenths_are_ten_thousand_and_their_exact_rest() -> No
 
 
 @pytest.mark.parametrize("exponent", [-8, 13, 18])
-def test_a_million_and_one_numbers_of_the_most_bits_do_not_overflow(exponent: int) -> None:
-    """2**53 - 1 is the greatest fraction; 2**18 is the greatest power that is summed with 2**3."""
+def test_a_million_and_one_numbers_with_the_most_bits_do_not_overflow(exponent: int) -> None:
+    """2**53 - 1 is the largest significand; 2**18 is the largest power that is summed with 2**3."""
     count = (1 << 20) + 1
     value = math.ldexp((1 << 53) - 1, exponent - 53)
     [total] = ExactSums.of(np.full(count, value), np.zeros(count, dtype=np.int64), 1).tolist()
@@ -119,7 +119,7 @@ def test_a_sum_over_the_largest_float_is_still_exact() -> None:
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_what_is_not_finite_is_refused(value: float) -> None:
+def test_infinite_and_nan_values_are_refused(value: float) -> None:
     with pytest.raises(ValueError, match="finite"):
         _sums([(1.0, 0), (value, 0)], 1)
 
@@ -129,7 +129,7 @@ def test_values_without_a_group_are_refused() -> None:
         ExactSums.of(np.ones(2), np.zeros(1, dtype=np.int64), 1)
 
 
-def test_whole_numbers_are_summed_as_floats() -> None:
+def test_integers_are_summed_as_floats() -> None:
     sums = ExactSums.of(np.array([3, 4]), np.zeros(2, dtype=np.int64), 1)
     assert sums.tolist() == [7 << SCALE_BITS]
 
@@ -137,14 +137,14 @@ def test_whole_numbers_are_summed_as_floats() -> None:
 @pytest.mark.parametrize(
     ("integers", "bits"), [([24, 40], 3), ([8, 5], 0), ([0, 0], SCALE_BITS), ([], SCALE_BITS)]
 )
-def test_spare_bits_of_integers_are_the_zeros_at_the_end_of_all(
+def test_spare_bits_of_integers_are_their_common_trailing_zeros(
     integers: list[int], bits: int
 ) -> None:
     assert ExactSums.of_integers(integers).spare_bits == bits
 
 
 def test_the_loop_gets_room_for_sums_of_every_exponent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two for each sixteen of the 2,048 exponents of binary64; too little would be written over."""
+    """Two for every sixteen of the 2,048 exponents of binary64; with less it would overrun."""
     rooms: list[int] = []
 
     def note_room(_: AnyArray, __: AnyArray, ___: int, scratch: AnyArray, *____: AnyArray) -> int:

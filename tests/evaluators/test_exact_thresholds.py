@@ -1,7 +1,7 @@
-"""A similarity of exactly a threshold meets it, whatever binary64 makes of it.
+"""A similarity of exactly a threshold meets it, despite rounding in binary64.
 
-The oracle is exact: coordinates are integer tenths or hundredths of a pixel, and their
-similarities are fractions. Data is what a user gives: the nearest binary64 of each decimal.
+The oracle is exact: coordinates are integer tenths or hundredths of a pixel, and similarities are
+fractions. Data is what a user gives: the nearest binary64 of each decimal.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ SIMILARITIES: dict[str, Similarity] = {"iou": iou, "giou": giou}
 
 
 def random_boxes(seed: int, side: int = 30) -> Iterator[tuple[IntArray, IntArray]]:
-    """Pairs of boxes of whole coordinates, a hundred thousand at a time, without end."""
+    """Endless pairs of boxes with integer coordinates, a hundred thousand at a time."""
     random = np.random.default_rng(seed)
     while True:
         low = random.integers(0, side, size=(2, 100_000, 2))
@@ -69,11 +69,11 @@ def as_pairs(first: IntArray, second: IntArray) -> list[Pair]:
 
 @cache
 def exact_pairs(base: str) -> dict[int, list[Pair]]:
-    """3,000 pairs whose similarity is exactly k/20, by k; neither 0 nor the extremes."""
+    """3,000 pairs whose similarity is exactly k/20, by k, without 0 and the extremes."""
     found: dict[int, list[Pair]] = {}
     count = 0
     for first, second in random_boxes(seed=11):
-        # 20 times the similarity is an integer; all of it in integers.
+        # 20 times the similarity is an integer; everything is in integers.
         shared = np.maximum(np.minimum(first, second)[:, 2:] - np.maximum(first, second)[:, :2], 0)
         overlap = shared.prod(1)
         union = sum((box[:, 2:] - box[:, :2]).prod(1) for box in (first, second)) - overlap
@@ -94,7 +94,7 @@ def exact_pairs(base: str) -> dict[int, list[Pair]]:
 
 
 def sides(pairs: list[Pair], unit: float) -> tuple[Annotations, Annotations]:
-    """Truth and detections with one pair a frame, in units of 1/unit pixels."""
+    """Truth and detections with one pair per frame, in units of 1/unit pixels."""
 
     def annotations(which: int) -> Annotations:
         frames = {
@@ -120,9 +120,9 @@ def at_threshold(report: Report, threshold: float) -> float:
 
 
 def matched(report: Report, pairs: int) -> float:
-    """How many of the pairs, each in a frame of its own, a report says are matched."""
+    """The number of pairs, one per frame, that a report counts as matched."""
     if report.evaluator in ("map", "errors"):
-        # All confidences are one: precision and recall are both the share that is matched.
+        # All confidences are one: precision and recall are both the matched fraction.
         return pairs * math.sqrt(figure(report, "ap"))
     return figure(report, COUNTS[report.evaluator])
 
@@ -142,7 +142,7 @@ NAMES = (*COUNTS, "map", "errors")
 @pytest.mark.parametrize("unit", [1.0, 10.0])
 @pytest.mark.parametrize("base", SIMILARITIES)
 def test_pairs_at_exactly_a_threshold_all_meet_it(name: str, base: str, unit: float) -> None:
-    """3,000 pairs whose IoU or GIoU is exactly a threshold, whole or with one decimal."""
+    """3,000 pairs whose IoU or GIoU is exactly a threshold, with integers or one decimal."""
     for steps, pairs in exact_pairs(base).items():
         threshold = steps / STEPS
         chosen: dict[str, Any] = {"threshold": threshold}
@@ -156,7 +156,7 @@ def test_pairs_at_exactly_a_threshold_all_meet_it(name: str, base: str, unit: fl
 
 @pytest.mark.parametrize("base", SIMILARITIES)
 def test_any_pairs_meet_the_thresholds_that_their_exact_similarity_meets(base: str) -> None:
-    """3,000 random pairs with one decimal: as many are true as have at least k/20, for each k."""
+    """3,000 random pairs with one decimal: for each k, those with at least k/20 are matched."""
     first, second = next(random_boxes(seed=5, side=9))
     pairs = as_pairs(first[:PAIRS], second[:PAIRS])
     exact = [SIMILARITIES[base](*pair) for pair in pairs]
@@ -164,7 +164,7 @@ def test_any_pairs_meet_the_thresholds_that_their_exact_similarity_meets(base: s
     report = score("f1", truth, detections, base=base)
     for threshold, f1 in curve(report, "f1_by_threshold", "f1"):
         least = Fraction(round(threshold * STEPS), STEPS)
-        # As many references as predictions: F1 is the share of them that is true.
+        # As many references as predictions: F1 is the fraction of them that is matched.
         assert f1 * PAIRS == pytest.approx(sum(value >= least for value in exact))
 
 
@@ -179,7 +179,7 @@ def test_hota_counts_pairs_at_exactly_its_thresholds() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("steps", "measure"), [(10, "ap_50"), (15, "ap_75")])
 def test_coco_counts_pairs_at_exactly_its_thresholds(steps: int, measure: str) -> None:
-    """Pairs with an IoU of exactly 0.5 and 0.75 are all found there."""
+    """Pairs with an IoU of exactly 0.5 and 0.75 are all found at these thresholds."""
     report = score("coco", *sides(exact_pairs("iou")[steps], 10.0))
     assert report.value(measure) == 1.0
 
@@ -236,15 +236,15 @@ def points(distances: list[tuple[int, int]]) -> tuple[Annotations, Annotations]:
 @pytest.mark.parametrize("steps", range(1, 10))
 @pytest.mark.parametrize("name", ["f1", "clear", "identity"])
 def test_a_point_at_exactly_the_threshold_meets_it(name: str, steps: int) -> None:
-    """d <= c(1 - t): with c = 10 and t = steps/10 that is 10 - steps; a tenth more is too far."""
-    reach = 100 - 10 * steps  # tenths
+    """d <= c(1 - t): with c = 10 and t = steps/10 this is 10 - steps; a tenth more is too far."""
+    reach = 100 - 10 * steps  # Tenths.
     for distance, expected in ((reach, 1), (reach + 1, 0)):
         report = score(name, *points([(distance, 0)]), base="euclidean", threshold=steps / 10)
         assert matched(report, 1) == expected
 
 
-def test_points_at_whole_distances_meet_what_they_meet_exactly() -> None:
-    """3,000 points at Pythagorean distances: those at most c(1 - t) away are true, for each t."""
+def test_points_at_integer_distances_meet_exactly_their_thresholds() -> None:
+    """3,000 points at Pythagorean distances: for each t, those at most c(1 - t) away match."""
     triples = [(3, 4, 5), (5, 12, 13), (8, 15, 17), (7, 24, 25), (20, 21, 29), (0, 1, 1)]
     random = np.random.default_rng(3)
     chosen = [triples[row] for row in random.integers(0, len(triples), PAIRS).tolist()]
@@ -252,13 +252,13 @@ def test_points_at_whole_distances_meet_what_they_meet_exactly() -> None:
     distances = [(x * k, y * k) for (x, y, _), k in zip(chosen, scales, strict=True)]
     lengths = [Fraction(d * k, 10) for (_, _, d), k in zip(chosen, scales, strict=True)]
     report = score("f1", *points(distances), base="euclidean")
-    for threshold, f1 in curve(report, "f1_by_threshold", "f1")[1:]:  # at 0 all are alike enough
+    for threshold, f1 in curve(report, "f1_by_threshold", "f1")[1:]:  # At 0 all are similar enough.
         reach = 10 * (1 - Fraction(round(threshold * STEPS), STEPS))
         assert f1 * PAIRS == pytest.approx(sum(length <= reach for length in lengths))
 
 
 def test_without_tolerance_thresholds_are_compared_bit_by_bit() -> None:
-    """1 - 8/10 is 0.19999999999999996 in binary64: below 0.2, within a tolerance of 1e-9."""
+    """1 - 8/10 is 0.19999999999999996 in binary64: below 0.2, but within a tolerance of 1e-9."""
     truth, found = points([(80, 0)])
     for tolerance, expected in ((0.0, 0), (1e-9, 1)):
         report = score(
@@ -267,7 +267,7 @@ def test_without_tolerance_thresholds_are_compared_bit_by_bit() -> None:
         assert report.value("true_positives") == expected
 
 
-def test_the_tolerance_is_as_large_as_it_is_said_to_be() -> None:
+def test_the_tolerance_has_its_stated_size() -> None:
     """An IoU of 0.495 meets 0.5 with a tolerance of 0.01, and not with 0.004."""
     truth, found = sides([((0, 0, 1000, 10), (0, 0, 495, 10))], 1.0)
     for tolerance, expected in ((0.004, 0), (0.01, 1)):
@@ -280,8 +280,8 @@ def test_the_tolerance_is_as_large_as_it_is_said_to_be() -> None:
 
 
 @pytest.mark.parametrize("rule", ["motchallenge", "standard"])
-def test_what_is_settled_beforehand_allows_for_rounding_too(rule: str) -> None:
-    """A distractor at an IoU of exactly 1/2 with decimals takes its detection out."""
+def test_removal_before_matching_allows_for_rounding_too(rule: str) -> None:
+    """A distractor at an IoU of exactly 1/2 with decimals removes its detection."""
     pairs = exact_pairs("iou")[10]
     truth, found = sides(pairs, 10.0)
     truth = make_annotations(
@@ -300,7 +300,7 @@ def test_what_is_settled_beforehand_allows_for_rounding_too(rule: str) -> None:
 
 
 def test_exactly_half_of_a_box_in_a_region_is_not_more_than_half() -> None:
-    """With decimals as without: a detection of which exactly 1/2 lies inside is not forgiven."""
+    """With or without decimals: a detection with exactly 1/2 inside is not forgiven."""
     boxes = [first for first, _ in as_pairs(*next(random_boxes(seed=17)))[:500]]
     truth = {
         frame: [Thing((x1 / 10, y1 / 10, (x1 + x2) / 20, y2 / 10), "car", 1.0, flags=4)]

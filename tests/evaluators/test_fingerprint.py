@@ -1,4 +1,4 @@
-"""Fingerprints tell content from content, and see neither order nor cuts."""
+"""Fingerprints distinguish contents, and do not depend on order or division."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_fingerprints_of_parts_add_up(scene: Case, seed: int) -> None:
     assert parts[0] + parts[1] == fingerprint(scene.truth)
 
 
-def test_parts_add_up_where_only_one_of_them_has_a_named_column() -> None:
-    """A column that a part lacks is NaN in the whole, which is no content."""
+def test_parts_add_up_if_only_one_of_them_has_a_named_column() -> None:
+    """A column that a part lacks is NaN in the whole, which does not count as content."""
     bare = make_annotations({("d", "t"): {0: [(1, 1, 2, 2)]}})
     assert fingerprint(SMALL) + fingerprint(bare) == fingerprint(concatenate([SMALL, bare]))
 
@@ -57,13 +57,13 @@ def test_a_time_is_part_of_the_fingerprint_and_a_missing_one_is_not() -> None:
     assert fingerprint(TIMED.take_frames(second)) == fingerprint(bare.take_frames(second))
 
 
-def test_the_time_zero_is_another_content_than_no_time() -> None:
+def test_the_time_zero_is_different_content_from_no_time() -> None:
     bare = replace(TIMED, frame_times_s=None)
     assert fingerprint(replace(bare, frame_times_s=np.zeros(2))) != fingerprint(bare)
 
 
-def test_what_had_no_times_before_there_were_times_has_the_fingerprint_that_it_had() -> None:
-    """Digits that vidscore 0.1.0 gave; stores and reports of then have such."""
+def test_content_without_times_keeps_its_fingerprint_from_before_times_existed() -> None:
+    """Digits of vidscore 0.1.0, whose stores and reports have them."""
     assert str(fingerprint(SMALL)) == "f8f02b2424230e7955580e5b4a5e9f2c"
 
 
@@ -102,7 +102,7 @@ def test_any_change_of_content_changes_the_fingerprint(other: Annotations) -> No
     assert fingerprint(other) != fingerprint(SMALL)
 
 
-def test_corners_that_swap_places_are_another_content() -> None:
+def test_swapped_corners_are_different_content() -> None:
     swapped = replace(SMALL, coordinates=SMALL.coordinates[:, [2, 3, 0, 1]])
     assert fingerprint(swapped) != fingerprint(SMALL)
 
@@ -119,27 +119,27 @@ def test_zero_has_no_sign() -> None:
     assert fingerprint(positive) == fingerprint(negative)
 
 
-def test_two_equal_objects_are_not_one() -> None:
+def test_two_equal_objects_differ_from_one() -> None:
     once = make_annotations({("", "s"): {0: [(1, 1)]}})
     twice = make_annotations({("", "s"): {0: [(1, 1), (1, 1)]}})
     assert fingerprint(once) != fingerprint(twice)
 
 
-def test_text_and_bytes_have_the_same_digits_and_come_back() -> None:
+def test_text_and_bytes_have_the_same_digits_and_are_read_back() -> None:
     mark = fingerprint(SMALL)
     assert mark.to_bytes().hex() == str(mark)
     assert len(str(mark)) == 32
     assert Fingerprint.from_bytes(mark.to_bytes()) == mark
 
 
-def test_nothing_has_the_fingerprint_zero() -> None:
+def test_empty_content_has_the_fingerprint_zero() -> None:
     assert fingerprint(SMALL.take_frames(np.zeros(2, dtype=np.bool_))) == Fingerprint()
     assert str(Fingerprint()) == "0" * 32
 
 
 @pytest.mark.slow
-def test_boxes_of_small_whole_numbers_keep_apart_in_each_lane() -> None:
-    """Such coordinates differ in a few high bits only, which a weak mix would lose."""
+def test_boxes_of_small_integers_differ_in_each_lane() -> None:
+    """Such coordinates differ only in a few high bits, which weak mixing would lose."""
     corners = itertools.product(range(1, 9), repeat=4)
     marks = [fingerprint(make_annotations({("", "s"): {0: [box]}})) for box in corners]
     for lane in (0, 1):
@@ -157,7 +157,7 @@ def _named(text: str) -> int:
 
 
 def _word(value: int | float) -> int:
-    """Bits of a value: of a number those of its binary64, with the upper half on the lower one."""
+    """Bits of a value: for a number its binary64, with the upper half folded onto the lower one."""
     if not isinstance(value, float):
         return value % WORD
     bits: int = struct.unpack("<Q", struct.pack("<d", value + 0.0))[0]
@@ -190,7 +190,7 @@ def _by_hand(annotations: Annotations) -> tuple[int, int]:
                 "frame_flags": int(annotations.frame_flags[frame]),
             }
             if annotations.frame_times_s is not None:
-                # Bits of 0 would be those of no time.
+                # The bits of 0 would be those of no time.
                 frame_columns["frame_time_s"] = annotations.frame_times_s.tolist()[frame] or -1.0
             name = "\x00".join(annotations.sequences[sequence])
             of_frame = _hash(_named(name) ^ seed, seed, frame_columns)
@@ -224,7 +224,7 @@ def test_a_fingerprint_is_the_sum_of_hashes_worked_out_one_by_one(scene: Case) -
         assert fingerprint(side).lanes == _by_hand(side)
 
 
-def test_a_row_with_a_name_that_is_not_there_is_refused() -> None:
+def test_a_row_with_a_missing_name_is_refused() -> None:
     for wrong in (-1, len(SMALL.labels)):
         with pytest.raises(IndexError):
             fingerprint(_with("label_indices", _set(0, wrong)))

@@ -27,7 +27,7 @@ from vidscore_evaluators.geometry import (
     sorted_points,
 )
 
-# --- Points near each other, against comparing all of a group
+# --- Points near each other, compared with all pairs of a group
 
 
 Group = list[tuple[float, float]]
@@ -53,13 +53,13 @@ def side_of(groups: list[Group]) -> SortedPoints:
 
 
 def squared(point: FloatArray, other: FloatArray) -> float:
-    """A squared distance, computed as IEEE 754 has it."""
+    """A squared distance, with the rounding of IEEE 754."""
     along_x, along_y = (float(point[axis]) - float(other[axis]) for axis in (0, 1))
     return along_x * along_x + along_y * along_y
 
 
 def compared(left: Group, right: Group, most: float) -> list[tuple[int, int, float]]:
-    """Places of all near pairs, and their squared distances, computed as IEEE 754 has it."""
+    """Places of all near pairs, and their squared distances, with the rounding of IEEE 754."""
     found = []
     for row, point in enumerate(sorted(left)):
         for column, other in enumerate(sorted(right)):
@@ -72,7 +72,7 @@ def compared(left: Group, right: Group, most: float) -> list[tuple[int, int, flo
 @pytest.mark.slow
 @pytest.mark.parametrize("room", [1, 1 << 18], ids=["many calls", "one call"])
 @given(sides=st.lists(st.tuples(GROUP, GROUP), max_size=4), most=SQUARES, data=st.data())
-def test_pairs_are_those_that_comparing_all_of_a_group_finds(
+def test_pairs_equal_those_of_comparing_all_points_of_a_group(
     room: int, sides: list[tuple[Group, Group]], most: float, data: st.DataObject
 ) -> None:
     """With their places, in order, and squared distances to the last bit, for any of the groups."""
@@ -89,13 +89,13 @@ def test_pairs_are_those_that_comparing_all_of_a_group_finds(
 
 
 Matching = tuple[tuple[int, int], ...]
-"""Places of matched points in their group, ascending."""
+"""Places of matched points in their group, in ascending order."""
 
 DOUBT = 1e-6
 
 
 def all_matchings(left: Group, right: Group, most: float) -> dict[Matching, float]:
-    """Every matching of near points with as many pairs as there can be, and its distances' sum."""
+    """Every maximum matching of near points, and the sum of its distances."""
     found: dict[Matching, float] = {(): 0.0}
     for row, point in enumerate(left):
         for matching, sum_px in list(found.items()):
@@ -112,10 +112,10 @@ FEW = st.lists(st.tuples(*2 * [st.integers(-3, 3).map(float)]), max_size=4)
 
 
 @given(sides=st.lists(st.tuples(FEW, FEW), max_size=4), most=st.integers(0, 30).map(float))
-def test_few_points_are_matched_at_the_least_sum_of_distances_unless_sums_are_equal(
+def test_few_points_get_the_matching_of_minimum_distance_unless_sums_are_equal(
     sides: list[tuple[Group, Group]], most: float
 ) -> None:
-    """With rows and squared distances; -1 stands for a group that has two best matchings."""
+    """With rows and squared distances; -1 marks a group that has two best matchings."""
     left, right = (points_of([pair[side] for pair in sides]) for side in (0, 1))
     found = match_few_points(left, right, most, DOUBT)
     counts, expected = [], []
@@ -139,10 +139,10 @@ def test_few_points_are_matched_at_the_least_sum_of_distances_unless_sums_are_eq
 
 
 @given(sides=st.lists(st.tuples(GROUP, GROUP), max_size=4), most=SQUARES)
-def test_points_of_which_none_is_near_two_are_matched_with_what_they_are_near(
+def test_points_with_at_most_one_near_point_are_matched_with_it(
     sides: list[tuple[Group, Group]], most: float
 ) -> None:
-    """However great the coordinates and the doubt."""
+    """However large the coordinates and the uncertainty."""
     left, right = (points_of([pair[side] for pair in sides]) for side in (0, 1))
     found = match_few_points(left, right, most, math.inf)
     for group, (mine, others) in enumerate(sides):
@@ -164,10 +164,10 @@ def test_points_of_which_none_is_near_two_are_matched_with_what_they_are_near(
 
 @pytest.mark.parametrize("side", [0, 1])
 @pytest.mark.parametrize(("count", "pair_count"), [(4, 1), (5, -1)])
-def test_a_point_that_more_than_four_contend_for_is_left_to_a_solver(
+def test_a_point_with_more_than_four_competitors_is_left_to_a_solver(
     side: int, count: int, pair_count: int
 ) -> None:
-    """The nearest has it else; a chain of points counts as much as a star."""
+    """Otherwise the nearest one gets it; a chain of points counts as much as a star."""
     many = [(float(row), 0.0) for row in range(count)]
     groups = [[many], [[(0.0, 0.1)]]]
     left, right = (points_of(groups[side ^ swapped]) for swapped in (0, 1))
@@ -182,7 +182,7 @@ def test_a_point_that_more_than_four_contend_for_is_left_to_a_solver(
 
 @pytest.mark.parametrize(("left_count", "right_count"), [(16, 17), (300, 1), (1, 300)])
 def test_a_group_of_many_points_is_left_to_a_solver(left_count: int, right_count: int) -> None:
-    """More than 256 comparisons; the group beside it is matched all the same."""
+    """More than 256 comparisons; the group beside it is still matched."""
     left = points_of([[(9.0 * row, 0.0) for row in range(left_count)], [(1.0, 0.0)]])
     right = points_of([[(9.0 * row, 1.0) for row in range(right_count)], [(1.0, 1.0)]])
     found = match_few_points(left, right, 4.0, DOUBT)
@@ -191,7 +191,7 @@ def test_a_group_of_many_points_is_left_to_a_solver(left_count: int, right_count
 
 
 @pytest.mark.parametrize(("left_count", "right_count"), [(300, 0), (0, 300), (0, 0)])
-def test_a_group_that_has_points_on_one_side_alone_has_no_pairs(
+def test_a_group_with_points_on_one_side_only_has_no_pairs(
     left_count: int, right_count: int
 ) -> None:
     left, right = (points_of([count * [(1.0, 1.0)]]) for count in (left_count, right_count))
@@ -202,7 +202,7 @@ def test_a_group_that_has_points_on_one_side_alone_has_no_pairs(
 @example(10.0)
 @example(5e-324)
 @example(sys.float_info.max)
-def test_the_greatest_square_is_the_last_whose_root_is_in_reach(distance: float) -> None:
+def test_the_greatest_square_is_the_last_one_whose_root_is_within_reach(distance: float) -> None:
     square = greatest_square(distance)
     assert math.sqrt(square) <= distance
     assert math.sqrt(math.nextafter(square, math.inf)) > distance
@@ -210,7 +210,7 @@ def test_the_greatest_square_is_the_last_whose_root_is_in_reach(distance: float)
 
 @pytest.mark.parametrize("count", [1, 2, 40, 5000])
 def test_points_of_a_group_are_sorted_by_x_and_then_by_y(count: int) -> None:
-    """Groups with many equal coordinates, as Python sorts them; other groups play no part."""
+    """Groups with many equal coordinates, sorted as Python does; other groups have no influence."""
     random = np.random.default_rng(count)
     coordinates = random.integers(0, 20, size=(3 * count, 2)).astype(np.float64)
     starts = np.array([0, count, count, 3 * count])
@@ -239,8 +239,8 @@ def test_points_of_some_groups_are_sorted_in_the_order_of_the_groups() -> None:
     assert (found.rows.tolist(), found.starts.tolist()) == ([4, 3, 1, 0], [0, 2, 4])
 
 
-def test_what_would_lead_the_search_astray_is_refused() -> None:
-    """Points outside all groups, groups that one side does not have, and numbers of none."""
+def test_inconsistent_groups_are_refused() -> None:
+    """Points outside all groups, groups that one side lacks, and invalid numbers."""
     with pytest.raises(ValueError, match="do not fall into groups"):
         GroupedPoints.of(np.zeros((3, 2)), np.array([0, 2]))
     with pytest.raises(ValueError, match="do not fall into groups"):
@@ -288,7 +288,7 @@ def test_an_envelope_reaches_from_the_least_to_the_greatest_coordinate_of_each_a
 
 
 @pytest.mark.parametrize("width", [0, 1, 5])
-def test_coordinates_that_are_no_points_have_no_envelope(width: int) -> None:
+def test_malformed_coordinates_have_no_envelope(width: int) -> None:
     with pytest.raises(ValueError, match=f"{width} coordinates are not points"):
         bounding_boxes(np.zeros((3, width)))
 
@@ -317,7 +317,7 @@ def test_boxes_without_area_have_the_ratio_0_even_with_themselves() -> None:
     assert overlap_ratios(flat, flat).tolist() == [0, 0]
 
 
-def test_boxes_are_identical_where_all_four_coordinates_are_equal() -> None:
+def test_boxes_are_identical_if_all_four_coordinates_are_equal() -> None:
     first = boxes((0, 0, 1, 1), (0, 0, 1, 1), (0.0, 0, 1, 1))
     second = boxes((0, 0, 1, 1), (0, 0, 1, 2), (-0.0, 0, 1, 1))
     assert identical(first, second).tolist() == [True, False, True]
@@ -327,7 +327,7 @@ coordinate = st.floats(-1e9, 1e9)
 
 
 @given(st.tuples(*[coordinate] * 4), st.tuples(*[coordinate] * 4))
-def test_a_ratio_is_between_0_and_1_and_the_same_both_ways(
+def test_a_ratio_is_between_0_and_1_and_symmetric(
     one: tuple[float, ...], other: tuple[float, ...]
 ) -> None:
     first, second = bounding_boxes(boxes(one)), bounding_boxes(boxes(other))

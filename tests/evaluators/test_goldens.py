@@ -1,9 +1,9 @@
-"""A golden changes only with the version of its evaluator.
+"""A golden file changes only with the version of its evaluator.
 
-`tests/golden/<evaluator>/<version>.json` holds what that version of the evaluator gives for some
-data; a test beside the evaluator's others compares. `tests/golden/versions.json` seals each file
-with its digest. A change of scores is a new version with a new file and a new seal; a seal that
-was ever committed stays.
+`tests/golden/<evaluator>/<version>.json` holds the scores of that version of the evaluator for some
+data; a test beside the evaluator's others compares them. `tests/golden/versions.json` seals each
+file with its digest. A change of scores needs a new version with a new file and a new seal; a seal
+that was ever committed stays.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _key(path: Path) -> str:
 
 
 def _earlier_ledgers() -> list[dict[str, Any]]:
-    """Every ledger that was ever committed, as far as this clone's history goes back."""
+    """Every ledger that was ever committed, as far as the history of this clone goes back."""
     name = LEDGER.relative_to(ROOT).as_posix()
     commits = _git("log", "--format=%H", "--diff-filter=AM", "--", name).split()
     return [json.loads(_git("show", f"{commit}:{name}")) for commit in commits]
@@ -42,31 +42,31 @@ def _git(*arguments: str) -> str:
     ).stdout
 
 
-def test_there_are_goldens() -> None:
+def test_there_are_golden_files() -> None:
     assert FILES
 
 
 @pytest.mark.parametrize("path", FILES, ids=_key)
-def test_a_golden_is_what_was_sealed(path: Path) -> None:
-    """On failure: has a score changed? Then the evaluator needs a new version and a new file."""
+def test_a_golden_file_has_its_sealed_digest(path: Path) -> None:
+    """On failure: if a score has changed, the evaluator needs a new version and a new file."""
     assert SEALS.get(_key(path)) == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize("path", FILES, ids=_key)
-def test_a_golden_names_its_evaluator_and_version(path: Path) -> None:
+def test_a_golden_file_names_its_evaluator_and_version(path: Path) -> None:
     golden = json.loads(path.read_text(encoding="utf-8"))
     assert (golden["evaluator"], golden["version"]) == (path.parent.name, path.stem)
 
 
 @pytest.mark.parametrize("name", sorted({path.parent.name for path in FILES}))
-def test_the_present_version_of_an_evaluator_has_a_golden(name: str) -> None:
+def test_the_present_version_of_an_evaluator_has_a_golden_file(name: str) -> None:
     assert f"{name}/{evaluator_class(name).version}.json" in SEALS
 
 
-def test_every_seal_has_its_golden() -> None:
+def test_every_seal_has_its_golden_file() -> None:
     assert sorted(SEALS) == [_key(path) for path in FILES]
 
 
-def test_a_seal_that_was_committed_stays() -> None:
+def test_a_committed_seal_never_changes() -> None:
     for earlier in _earlier_ledgers():
         assert {key: SEALS.get(key) for key in earlier} == earlier

@@ -1,4 +1,4 @@
-"""Files of HTTP servers, also of plain ones that send no parts of files, or do not answer."""
+"""Files of HTTP servers, including plain ones without range requests, or without an answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ROWS = "".join(f"s,{frame},10,10,50,50\n" for frame in range(10_000))
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002 - its name there
-        """Print nothing."""
+        """Log nothing."""
 
 
 class _Refusing(_Quiet):
@@ -38,7 +38,7 @@ class _Refusing(_Quiet):
 
 @contextmanager
 def _serving(folder: Path, handler: type[_Quiet] = _Quiet) -> Iterator[str]:
-    """The address of a server of a folder, which sends files whole, whatever is asked for."""
+    """The address of a server of a folder that always sends whole files."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder))) as server:
         thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
@@ -49,7 +49,7 @@ def _serving(folder: Path, handler: type[_Quiet] = _Quiet) -> Iterator[str]:
             thread.join()
 
 
-def test_a_file_of_a_server_without_parts_is_read_whole(tmp_path: Path) -> None:
+def test_a_file_of_a_server_without_ranges_is_read_whole(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(_HEADER + _ROWS)
     with _serving(tmp_path) as address:
         assert read(f"{address}/t.csv").object_count == 10_000
@@ -57,7 +57,9 @@ def test_a_file_of_a_server_without_parts_is_read_whole(tmp_path: Path) -> None:
         assert file.read(8) == b"sequence"
 
 
-def test_a_packed_file_of_a_server_without_parts_is_refused_with_the_reason(tmp_path: Path) -> None:
+def test_a_packed_file_of_a_server_without_ranges_is_refused_with_the_reason(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress((_HEADER + _ROWS).encode(), 0))
     with _serving(tmp_path) as address, pytest.raises(InputError) as caught:
         read(f"{address}/t.csv.gz")
@@ -67,16 +69,16 @@ def test_a_packed_file_of_a_server_without_parts_is_refused_with_the_reason(tmp_
     )
 
 
-def test_a_file_that_the_server_does_not_have_is_not_found(tmp_path: Path) -> None:
+def test_a_file_that_the_server_lacks_is_not_found(tmp_path: Path) -> None:
     with _serving(tmp_path) as address:
         assert not is_there(RemotePath(f"{address}/t.csv"))
         with pytest.raises(InputError, match=r"t\.csv: file or folder not found$"):
             read(f"{address}/t.csv")
 
 
-def test_a_server_that_does_not_answer_is_told_as_that() -> None:
+def test_a_server_that_does_not_answer_is_reported_as_such() -> None:
     with socket.socket() as nobody:
-        nobody.bind(("127.0.0.1", 0))  # and does not listen
+        nobody.bind(("127.0.0.1", 0))  # It does not listen.
         address = f"http://127.0.0.1:{nobody.getsockname()[1]}/t.csv"
         for ask in (read, lambda path: is_there(RemotePath(path))):
             with pytest.raises(InputError) as caught:
@@ -87,7 +89,7 @@ def test_a_server_that_does_not_answer_is_told_as_that() -> None:
 @pytest.mark.parametrize(
     ("status", "said"), [(403, "no permission (403"), (500, "the store cannot be used (500")]
 )
-def test_a_server_that_refuses_is_told_with_its_reason(
+def test_a_server_that_refuses_is_reported_with_its_reason(
     tmp_path: Path, status: int, said: str
 ) -> None:
     with _serving(tmp_path, _Refusing) as address, pytest.raises(InputError) as caught:

@@ -63,18 +63,18 @@ def test_an_object_beyond_a_limit_is_ignored_and_absorbs(
         )
 
 
-def test_a_level_that_is_not_known_is_beyond_no_limit() -> None:
+def test_an_unknown_level_is_never_beyond_a_limit() -> None:
     truth = side(car(HERE, 1, occlusion=0.0), car(BESIDE, 2))
     assert counts(truth, FOUND, maximum_occlusion=0) == (2, 2, 0)
 
 
-def test_no_limit_is_that_no_level_is_beyond_it() -> None:
-    """Also of levels that no scale has."""
+def test_without_a_limit_no_level_is_beyond_it() -> None:
+    """This includes levels outside every scale."""
     truth = side(car(HERE, 1, visibility=-1.0), car(BESIDE, 2, truncation=9.0, occlusion=9.0))
     assert counts(truth, FOUND) == (2, 2, 0)
 
 
-def test_an_object_below_the_least_height_is_ignored() -> None:
+def test_an_object_below_the_minimum_height_is_ignored() -> None:
     truth, found = side(car(HERE, 1), car(LOW, 2)), side(car(LOW, 7))
     for tolerance in (1e-9, 0.0):
         limits = {"minimum_height_px": 25, "threshold_tolerance": tolerance}
@@ -86,17 +86,17 @@ def test_an_object_below_the_least_height_is_ignored() -> None:
 
 @pytest.mark.parametrize("tolerance", [1e-9, 0.0])
 def test_exactly_the_threshold_is_enough_to_absorb(tolerance: float) -> None:
-    """Half of it is inside the object, and nothing of the object outside: an IoU of 0.5."""
+    """Half of the detection is inside the object, which has nothing outside: an IoU of 0.5."""
     ignored = Thing((0.0, 0.0, 30.0, 15.0), "Car", 1.0, 1, ObjectFlag.IGNORE)
     truth, found = side(ignored), side(car(HERE, 7))
     assert counts(truth, found, dont_care="mots", threshold_tolerance=tolerance) == (0, 0, 0)
 
 
-def test_an_unmatched_detection_of_at_most_the_forgiven_height_is_not_counted() -> None:
+def test_an_unmatched_detection_up_to_the_forgiven_height_is_not_counted() -> None:
     truth, found = side(car(HERE, 1)), side(car(HERE, 7), car(LOW, 8))
     assert counts(truth, found, forgiven_height_px=24) == (1, 1, 1)
     assert counts(truth, found, forgiven_height_px=25) == (1, 1, 0)
-    assert counts(truth, found, forgiven_height_px=30) == (1, 1, 0)  # what is matched stays
+    assert counts(truth, found, forgiven_height_px=30) == (1, 1, 0)  # Matched detections stay.
 
 
 @pytest.mark.parametrize("name", ["f1", "map", "clear"])
@@ -107,19 +107,19 @@ def test_every_criterion_forgives_small_detections(name: str) -> None:
 
 
 @pytest.mark.parametrize("rule", ["standard", "motchallenge", "kitti", "mots", "visdrone"])
-def test_an_ignored_object_absorbs_where_nothing_else_is_in_the_truth(rule: str) -> None:
+def test_an_ignored_object_absorbs_even_if_the_truth_has_nothing_else(rule: str) -> None:
     truth, found = side(Thing(HERE, "Car", 1.0, 1, ObjectFlag.IGNORE)), side(car(HERE, 7))
     assert counts(truth, found, dont_care=rule) == (0, 0, 0)
 
 
-def test_what_drops_out_leaves_its_detection_false() -> None:
+def test_a_removed_object_leaves_its_detection_false() -> None:
     ignored = Thing(BESIDE, "Car", 1.0, 2, ObjectFlag.IGNORE)
     truth = side(car(HERE, 1), ignored)
     assert counts(truth, FOUND) == (1, 1, 0)
     assert counts(truth, FOUND, ignored_objects="drop") == (1, 1, 1)
 
 
-def test_a_neighbour_absorbs_detections_of_its_label_alone() -> None:
+def test_a_neighbour_absorbs_only_detections_of_its_label() -> None:
     truth = side(Thing(HERE, "Van", 1.0, 1), Thing(BESIDE, "Van", 1.0, 2))
     found = side(Thing(HERE, "Car", 0.9, 7), Thing(BESIDE, "Pedestrian", 0.8, 8))
     assert counts(truth, found) == (0, 0, 2)
@@ -127,7 +127,7 @@ def test_a_neighbour_absorbs_detections_of_its_label_alone() -> None:
 
 
 def test_an_unscored_object_keeps_a_detection_from_a_distractor() -> None:
-    """A tram takes the detection, which is then false; without it a distractor takes it out."""
+    """A tram matches the detection, which is then false; without it a distractor removes it."""
     truth = side(
         Thing(HERE, "Tram", 1.0, 1), Thing(NEAR, "poster", 1.0, 2), Thing(BESIDE, "Car", 1.0, 3)
     )
@@ -137,8 +137,8 @@ def test_an_unscored_object_keeps_a_detection_from_a_distractor() -> None:
     assert counts(truth, found, **rule, match_unscored_classes=True) == (1, 0, 1)
 
 
-def test_kitti_forgives_by_one_region_alone() -> None:
-    """Two regions of 40 % each have 80 % together, and neither has half."""
+def test_kitti_forgives_by_a_single_region_only() -> None:
+    """Two regions of 40 % each make 80 % together, but neither has half."""
     parts = ((0.0, 0.0, 12.0, 30.0), (18.0, 0.0, 30.0, 30.0))
     regions = [Thing(part, "DontCare", flags=ObjectFlag.REGION) for part in parts]
     truth, found = side(*regions), side(car(HERE, 7))
@@ -146,8 +146,8 @@ def test_kitti_forgives_by_one_region_alone() -> None:
     assert counts(truth, found, dont_care="kitti") == (0, 0, 1)
 
 
-def test_a_missing_column_is_named_with_where_it_comes_from() -> None:
-    """One fault for each column, whatever the criterion."""
+def test_a_missing_column_is_named_with_its_source() -> None:
+    """One fault per column, whatever the criterion."""
     truth = side(car(HERE, 1))
     with pytest.raises(InputError) as caught:
         score("f1", truth, FOUND, maximum_truncation=0, minimum_visibility=0.5)
@@ -166,7 +166,7 @@ def test_a_missing_column_is_named_with_where_it_comes_from() -> None:
     ]
 
 
-def test_the_rule_of_kitti_says_that_it_is_not_whole_until_its_limits_are_set() -> None:
+def test_the_rule_of_kitti_says_that_it_is_incomplete_until_its_limits_are_set() -> None:
     truth = side(car(HERE, 1, truncation=0.0, occlusion=0.0))
     whole: dict[str, Any] = {
         "maximum_truncation": 0,
@@ -180,7 +180,7 @@ def test_the_rule_of_kitti_says_that_it_is_not_whole_until_its_limits_are_set() 
 
 
 @pytest.mark.parametrize("entry", ["Van", "Van=", "=Car"])
-def test_a_neighbour_that_is_no_pair_of_labels_is_refused(entry: str) -> None:
+def test_an_invalid_pair_of_neighbouring_labels_is_refused(entry: str) -> None:
     with pytest.raises(ParameterError, match="two labels, such as Van=Car"):
         create_evaluator("clear", {"neighbour_classes": [entry]})
 

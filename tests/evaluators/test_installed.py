@@ -1,4 +1,4 @@
-"""Versions of what is installed."""
+"""Versions of installed distributions."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from vidscore_evaluators.installed import installed_version
 
 
 @pytest.mark.parametrize("name", ["numpy", "scipy", "vidscore"])
-def test_a_version_is_the_one_that_the_metadata_have(name: str) -> None:
+def test_a_version_is_that_of_the_metadata(name: str) -> None:
     assert installed_version(name) == metadata.version(name)
 
 
-def test_a_distribution_whose_folder_does_not_tell_is_looked_up(
+def test_a_distribution_with_an_ambiguous_folder_is_looked_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two folders of one name are left behind where an installer was interrupted."""
+    """An interrupted installer leaves two folders of one name behind."""
     for version in ("1.0", "2.0"):
         folder = tmp_path / f"thing-{version}.dist-info"
         folder.mkdir()
@@ -28,6 +28,6 @@ def test_a_distribution_whose_folder_does_not_tell_is_looked_up(
     assert installed_version("thing") == metadata.version("thing")
 
 
-def test_what_is_not_installed_has_no_version() -> None:
+def test_a_distribution_that_is_not_installed_has_no_version() -> None:
     with pytest.raises(metadata.PackageNotFoundError):
         installed_version("nothingofthatname")

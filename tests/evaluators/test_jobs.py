@@ -1,4 +1,4 @@
-"""Work is cut by sequences or frames into parts of like size, and done anywhere alike."""
+"""Work is divided by sequences or frames into parts of similar size, and is done anywhere."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from vidscore_evaluators.testing.strategies import sequence_count
 
 @given(cases(Needs((2,), (2,))), st.integers(1, 5), seeds())
 @settings(max_examples=example_count(60))
-def test_parts_hold_each_sequence_once_on_both_sides(
+def test_parts_have_each_sequence_once_on_both_sides(
     scene: Case, part_count: int, seed: int
 ) -> None:
     parts = list(split(shuffled(scene.truth, seed), shuffled(scene.detections, seed), part_count))
@@ -50,8 +50,8 @@ def test_parts_hold_each_sequence_once_on_both_sides(
         assert total == fingerprint(side)
 
 
-def test_parts_are_of_like_size() -> None:
-    """One long sequence and nine short ones: the long one gets a part to itself."""
+def test_parts_are_of_similar_size() -> None:
+    """One long sequence and nine short ones: the long one is a part of its own."""
     frames = {("", "a"): dict.fromkeys(range(900), ())}
     frames |= {("", f"b{index}"): dict.fromkeys(range(100), ()) for index in range(9)}
     truth = make_annotations(frames, arity=2)
@@ -61,7 +61,7 @@ def test_parts_are_of_like_size() -> None:
 
 @given(cases(Needs((2,), (2,))), st.integers(1, 5), seeds())
 @settings(max_examples=example_count(60))
-def test_parts_hold_each_frame_once_on_both_sides_where_frames_are_whole(
+def test_parts_have_each_frame_once_on_both_sides_if_frames_are_the_unit(
     scene: Case, part_count: int, seed: int
 ) -> None:
     sides = shuffled(scene.truth, seed), shuffled(scene.detections, seed)
@@ -78,8 +78,8 @@ def test_parts_hold_each_frame_once_on_both_sides_where_frames_are_whole(
         assert total == fingerprint(side)
 
 
-def test_a_long_sequence_is_cut_where_its_weight_is_halved() -> None:
-    """Objects of either side weigh as much as frames; a short one beside it stays whole."""
+def test_a_long_sequence_is_divided_at_half_its_weight() -> None:
+    """Objects of either side weigh as much as frames; a short sequence beside it stays whole."""
     one = [(1.0, 1.0)]
     truth = make_annotations({("", "a"): dict.fromkeys(range(0, 400, 2), one), ("", "b"): {1: one}})
     detections = make_annotations({("", "a"): dict.fromkeys(range(0, 400, 4), one)})
@@ -87,7 +87,8 @@ def test_a_long_sequence_is_cut_where_its_weight_is_halved() -> None:
         patch.setattr(jobs, "OBJECTS_PER_CUT", 100)
         halves = list(split(truth, detections, 2, Unit.FRAME))
         whole = list(split(truth, detections, 2, Unit.SEQUENCE))
-        few = list(split(truth, detections, 8, Unit.FRAME))  # each too small to be worth a cut
+        # Each is too small to be worth a division.
+        few = list(split(truth, detections, 8, Unit.FRAME))
     assert [part.frame_count for part, _ in halves] == [101, 100]
     assert [part.frame_numbers.max() for part, _ in halves] == [200, 398]
     assert [part.frame_count for part, _ in whole] == [200, 1]
@@ -96,7 +97,7 @@ def test_a_long_sequence_is_cut_where_its_weight_is_halved() -> None:
 
 @given(cases(Needs((4,), (4,))), st.integers(1, 3))
 @settings(max_examples=example_count(30))
-def test_frames_that_are_tallied_apart_add_up_to_the_whole(scene: Case, threads: int) -> None:
+def test_frames_that_are_tallied_separately_add_up_to_the_whole(scene: Case, threads: int) -> None:
     evaluators = [create_evaluator(name) for name in ("coco", "map", "f1", "errors")]
     evaluators.append(create_evaluator("coco", {"ties": "row", "classes": "ignore"}))
     whole = [tally_to_bytes(evaluator.tally(*scene)) for evaluator in evaluators]
@@ -108,10 +109,10 @@ def test_frames_that_are_tallied_apart_add_up_to_the_whole(scene: Case, threads:
     assert list(map(tally_to_bytes, tallies)) == whole
 
 
-def test_what_is_worth_it_is_tallied_in_as_many_threads_as_there_are(
+def test_large_data_is_tallied_in_all_available_threads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One sequence, of which each thread gets frames; an evaluator of sequences has one part."""
+    """Each thread gets frames of one sequence; for an evaluator of sequences there is one part."""
     boxes = make_annotations({("", "a"): {frame: [(0, 0, 9, 9)] for frame in range(40)}})
     parts: list[int] = []
     monkeypatch.setattr(jobs, "OBJECTS_PER_THREAD", 10)
@@ -132,7 +133,7 @@ def test_what_is_worth_it_is_tallied_in_as_many_threads_as_there_are(
         assert tally_to_bytes(tally) == tally_to_bytes(evaluator.tally(tracked, tracked))
 
 
-def test_nothing_has_no_parts() -> None:
+def test_empty_data_has_no_parts() -> None:
     assert list(split(empty_annotations(2), empty_annotations(2), 4)) == []
 
 
@@ -153,7 +154,7 @@ def test_parts_in_one_process_add_up_to_the_whole(scene: Case) -> None:
 
 @given(cases(Needs((2,), (4,))))
 @settings(max_examples=example_count(30))
-def test_what_is_large_is_tallied_in_parts_that_add_up_to_the_whole(scene: Case) -> None:
+def test_large_data_is_tallied_in_parts_that_add_up_to_the_whole(scene: Case) -> None:
     evaluator = toy(whole=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jobs, "OBJECTS_PER_PART", 2)
@@ -161,7 +162,7 @@ def test_what_is_large_is_tallied_in_parts_that_add_up_to_the_whole(scene: Case)
     assert tally_to_bytes(tally) == tally_to_bytes(evaluator.tally(*scene))
 
 
-def test_outcomes_of_a_part_are_gone_when_those_of_the_next_are_there(
+def test_outcomes_of_a_part_are_released_before_those_of_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(jobs, "OUTCOMES_PER_PART", 1)
@@ -179,8 +180,8 @@ def test_outcomes_of_a_part_are_gone_when_those_of_the_next_are_there(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
-def test_evaluators_that_are_tallied_together_get_what_each_gets_alone(workers: int) -> None:
-    """They share what they work out alike, scenes and pairs, and nothing else."""
+def test_evaluators_tallied_together_get_the_same_as_alone(workers: int) -> None:
+    """They share only what they compute alike: scenes and pairs."""
     truth, detections = _tracked_scene()
     evaluators = [
         create_evaluator(name, {"base": base})
@@ -192,10 +193,10 @@ def test_evaluators_that_are_tallied_together_get_what_each_gets_alone(workers: 
         assert tally_to_bytes(tally) == tally_to_bytes(evaluator.tally(truth, detections))
 
 
-def test_parts_that_are_tallied_side_by_side_add_up_to_the_whole(
+def test_parts_tallied_in_parallel_add_up_to_the_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Whatever number of threads there are; every evaluator may be used by several."""
+    """For any number of threads; every evaluator may be used by several."""
     truth, detections = _tracked_scene()
     monkeypatch.setattr(jobs, "OBJECTS_PER_PART", 20)
     evaluators = [create_evaluator(name) for name in ("clear", "identity", "hota", "map", "f1")]
@@ -215,7 +216,7 @@ def test_an_error_of_a_part_ends_tallying_with_its_faults(monkeypatch: pytest.Mo
 
 
 def _tracked_scene() -> tuple[Annotations, Annotations]:
-    """Three sequences of boxes that drift apart from their detections."""
+    """Three sequences of boxes and detections that drift apart."""
     sides = [
         {
             ("", name): {
@@ -232,7 +233,7 @@ def _tracked_scene() -> tuple[Annotations, Annotations]:
     return make_annotations(sides[0]), make_annotations(sides[1])
 
 
-def test_nothing_is_tallied_with_any_number_of_workers() -> None:
+def test_empty_data_can_be_tallied_with_any_number_of_workers() -> None:
     evaluator = create_evaluator("spotgeo")
     nothing = (empty_annotations(2), empty_annotations(2))
     identity = tally_to_bytes(evaluator.identity_tally)
@@ -247,7 +248,7 @@ def test_a_number_of_workers_below_one_is_refused(workers: int) -> None:
         tally_in_parts([toy()], empty_annotations(2), empty_annotations(2), workers=workers)
 
 
-def test_a_job_names_its_evaluator_with_all_that_rebuilds_it() -> None:
+def test_a_job_names_its_evaluator_and_all_that_rebuilds_it() -> None:
     evaluator = create_evaluator("spotgeo", {"tau": 5})
     job = make_job(evaluator, empty_annotations(2), empty_annotations(2))
     assert (job.evaluator, job.version) == ("spotgeo", evaluator.version)
@@ -263,7 +264,7 @@ def test_a_job_for_another_version_is_refused() -> None:
         run_job(job)
 
 
-def test_an_error_in_a_worker_comes_back_with_its_faults() -> None:
+def test_an_error_in_a_worker_is_raised_with_its_faults() -> None:
     """Sequences of both sides, of a shape that spotGEO cannot use."""
     boxes = make_annotations({("", "s"): {1: [(0, 0, 1, 1)]}})
     with pytest.raises(GeometryError) as caught:
@@ -272,11 +273,11 @@ def test_an_error_in_a_worker_comes_back_with_its_faults() -> None:
     assert np.array_equal(boxes.object_counts, [1])
 
 
-# --- Sweeps of a parameter; the contract has that a grid equals one run a value
+# --- Sweeps of a parameter; the contract checks that a grid equals one run per value
 
 
-def test_values_that_no_tally_holds_are_run_one_by_one() -> None:
-    """A sweep mixes grid values, others, and parameters without a held grid."""
+def test_values_without_a_common_tally_are_run_one_by_one() -> None:
+    """A sweep may mix grid values, other values, and parameters without a stored grid."""
     box = Thing((0, 0, 10, 10))
     truth = make_annotations({("", "v"): {0: [box]}})
     detections = make_annotations({("", "v"): {0: [Thing((0, 0, 6.3, 10))]}})
@@ -289,7 +290,7 @@ def test_values_that_no_tally_holds_are_run_one_by_one() -> None:
 
 
 def test_the_grid_is_that_of_the_base() -> None:
-    """GIoU starts at -1; a parameter without a grid has none."""
+    """The grid of GIoU starts at -1; a parameter without a grid has none."""
     assert create_evaluator("f1", {"base": "giou"}).grid("threshold")[0] == -1.0
     assert len(create_evaluator("map").grid("thresholds")) == 21
     assert create_evaluator("errors").grid("interpolation") == ()

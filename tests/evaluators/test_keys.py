@@ -1,4 +1,4 @@
-"""Keys: several columns packed into one, and numbers for keys, beside sorting them."""
+"""Keys: several columns packed into one, and dense numbers for keys, compared with sorting."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_keys_are_numbered_in_ascending_order_without_gaps(keys: list[int]) -> N
 
 @pytest.mark.parametrize("bits", [1, 10, 11, 12, 22, 23, 44, 63])
 @pytest.mark.parametrize("ascending", [False, True])
-def test_many_keys_of_any_size_are_numbered_as_sorting_does(bits: int, ascending: bool) -> None:
+def test_many_keys_of_any_size_are_numbered_as_by_sorting(bits: int, ascending: bool) -> None:
     keys = np.random.default_rng(bits).integers(0, 2**bits, 50_000)
     keys = np.concatenate([keys, keys[:10_000]])
     keys = np.sort(keys) if ascending else keys
@@ -31,7 +31,7 @@ def test_many_keys_of_any_size_are_numbered_as_sorting_does(bits: int, ascending
         assert found.tolist() == expected.tolist()
 
 
-def test_keys_that_are_not_one_after_the_other_in_memory_are_numbered_alike() -> None:
+def test_keys_that_are_not_contiguous_in_memory_are_numbered_the_same() -> None:
     keys = np.arange(20, dtype=np.int64)
     assert factorize(keys[::-2])[0].tolist() == list(range(1, 20, 2))
 
@@ -40,7 +40,7 @@ NUMBERS = st.one_of(st.integers(0, 3), st.integers(-2, 3), st.integers(0, 2**62)
 
 
 @given(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), max_size=8))
-def test_packed_columns_sort_as_the_columns_do(rows: list[tuple[int, int, int]]) -> None:
+def test_packed_columns_sort_like_the_columns(rows: list[tuple[int, int, int]]) -> None:
     columns = [np.array([row[index] for row in rows], dtype=np.int64) for index in range(3)]
     packed = packed_columns(columns)
     order = np.lexsort(packed[::-1])
@@ -66,8 +66,8 @@ def test_rows_are_sorted_by_one_column_after_the_other(
 
 @pytest.mark.parametrize("digits", [1, 3, 16])
 @pytest.mark.parametrize("kind", [np.uint16, np.int64])
-def test_many_rows_are_sorted_as_lexsort_sorts_them(digits: int, kind: type) -> None:
-    """However many of them are equal in the columns that come first."""
+def test_many_rows_are_sorted_as_by_lexsort(digits: int, kind: type) -> None:
+    """However many of them are equal in the first columns."""
     random = np.random.default_rng(digits)
     columns = [
         random.integers(0, 5, 30_000).astype(kind),

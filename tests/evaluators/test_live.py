@@ -1,4 +1,4 @@
-"""Live reports cover what both sides have sent; the final one covers all that is evaluated."""
+"""Live reports cover what both sides have sent; the final one covers all evaluated frames."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def _scorer(*evaluators: Toy, maximum_waiting: int = 1000) -> StreamScorer:
 
 @given(cases(Needs((2,), (4,))), seeds())
 @settings(max_examples=example_count(50))
-def test_a_stream_under_a_specification_ends_as_the_batch_does(scene: Case, seed: int) -> None:
-    """Frames dropped, added and marked by the specification are so in pieces, too."""
+def test_a_stream_under_a_specification_ends_like_the_batch(scene: Case, seed: int) -> None:
+    """The specification drops, adds and marks frames in the same way in parts."""
     random = np.random.default_rng(seed)
     scorer = StreamScorer(TOYS, SPEC)
     for side, rows in interleaving(scene, random):
@@ -51,7 +51,7 @@ def test_a_stream_under_a_specification_ends_as_the_batch_does(scene: Case, seed
     assert list(map(report_to_dict, scorer.final_reports())) == list(map(report_to_dict, batch))
 
 
-def test_a_live_report_covers_the_frames_of_both_sides_alone() -> None:
+def test_a_live_report_covers_only_the_frames_of_both_sides() -> None:
     scorer = _scorer()
     scorer.add(Side.TRUTH, _frames(0, 1))
     scorer.add(Side.DETECTIONS, _frames(1, 2))
@@ -60,7 +60,7 @@ def test_a_live_report_covers_the_frames_of_both_sides_alone() -> None:
     assert scorer.coverage == Coverage(1, 1, 1)
 
 
-def test_a_frame_that_is_not_evaluated_waits_for_nobody() -> None:
+def test_a_frame_that_is_not_evaluated_does_not_delay_others() -> None:
     """Both sides have sent it, so live reports count its detections as a batch would."""
     specification = BenchmarkSpec(sequences=(SequenceSpec("s", frames=FrameRanges(((0, 0),))),))
     scorer = StreamScorer(TOYS, specification)
@@ -79,8 +79,8 @@ def test_a_final_report_covers_frames_without_detections() -> None:
         assert (report.value("frames"), report.value("objects")) == (3, 1)
 
 
-def test_a_final_report_can_be_had_again() -> None:
-    """Frames that only the specification lists are counted once, however often one asks."""
+def test_a_final_report_can_be_made_again() -> None:
+    """Frames that only the specification lists are counted once, however often it is made."""
     scorer = StreamScorer(TOYS, BenchmarkSpec(sequences=(SequenceSpec("s", frame_count=4),)))
     scorer.add(Side.TRUTH, _frames(0))
     first = [report_to_dict(report) for report in scorer.final_reports()]
@@ -88,14 +88,14 @@ def test_a_final_report_can_be_had_again() -> None:
     assert scorer.final_reports()[0].value("frames") == 4
 
 
-def test_nothing_is_taken_in_after_the_final_report() -> None:
+def test_nothing_is_accepted_after_the_final_report() -> None:
     scorer = _scorer()
     scorer.final_reports()
     with pytest.raises(RuntimeError, match="ended"):
         scorer.add(Side.TRUTH, _frames(0))
 
 
-def test_nothing_at_all_is_scored() -> None:
+def test_an_empty_stream_is_scored() -> None:
     for report in (*_scorer().live_reports(), *_scorer().final_reports()):
         assert (report.value("frames"), report.value("x")) == (0, None)
 
@@ -132,8 +132,8 @@ def test_a_shape_that_an_evaluator_cannot_use_is_refused_at_once() -> None:
     assert scorer.coverage == Coverage(0, 0, 0)
 
 
-def test_a_side_keeps_to_one_shape() -> None:
-    """A box after a point would otherwise fail much later, where both are joined."""
+def test_a_side_must_keep_to_one_shape() -> None:
+    """A box after a point would otherwise fail much later, when they are joined."""
     scorer = _scorer()
     scorer.add(Side.TRUTH, _frames(0))
     box = make_annotations({("", "s"): {1: [(0, 0, 1, 1)]}})
@@ -143,7 +143,7 @@ def test_a_side_keeps_to_one_shape() -> None:
     assert scorer.final_reports()[0].value("frames") == 1
 
 
-def test_a_frame_outside_the_video_is_refused_and_leaves_nothing_behind() -> None:
+def test_a_frame_outside_the_video_is_refused_and_changes_nothing() -> None:
     scorer = StreamScorer(TOYS, BenchmarkSpec(sequences=(SequenceSpec("s", frame_count=2),)))
     with pytest.raises(SpecificationError):
         scorer.add(Side.TRUTH, _frames(0, 2))
@@ -172,8 +172,8 @@ def test_many_reports_keep_few_tallies() -> None:
     assert accumulator.work() is None
 
 
-def test_sequences_that_were_tallied_elsewhere_count_as_those_that_were_added() -> None:
-    """Also for an evaluator that needs them whole, of which no column is kept then."""
+def test_sequences_tallied_elsewhere_count_like_added_ones() -> None:
+    """Even for an evaluator that needs them whole; then no column of them is kept."""
     first, second = (
         make_annotations({("", name): {1: [(1, 0)], 2: []}}, arity=2) for name in ("a", "b")
     )

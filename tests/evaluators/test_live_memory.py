@@ -1,4 +1,4 @@
-"""What a stream holds in memory is counted while it grows, so that a server can bound it."""
+"""The memory of a stream is counted while it grows, so that a server can bound it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _NoParameters:
 
 
 class _Counter(Evaluator[_NoParameters]):
-    """Counts frames; its unit is chosen by the test."""
+    """Counts frames; the test chooses its unit."""
 
     name = "counter"
     version = "1"
@@ -100,14 +100,14 @@ def test_a_batch_without_frames_is_not_held() -> None:
     assert pairing.held_bytes == 0
 
 
-def test_holding_a_batch_costs_its_columns_and_its_names() -> None:
+def test_a_batch_counts_with_its_columns_and_its_names() -> None:
     small, named = _frames(0), _frames(0)
     named = named.with_tables(named.sequences, ("", "x" * 1000))
     assert small.held_bytes > small.nbytes
     assert named.held_bytes - small.held_bytes >= 1000
 
 
-def test_pending_bytes_go_up_with_each_batch_and_down_when_it_is_settled() -> None:
+def test_pending_bytes_grow_with_each_batch_and_fall_when_it_is_settled() -> None:
     accumulator = Accumulator(_Counter(_NoParameters()))
     assert accumulator.pending_bytes == 0
     accumulator.add(_frames(0), _frames(0))
@@ -123,7 +123,7 @@ def test_pending_bytes_go_up_with_each_batch_and_down_when_it_is_settled() -> No
 
 
 @pytest.mark.slow
-def test_many_small_batches_of_whole_sequences_are_joined_as_they_come() -> None:
+def test_many_small_batches_of_whole_sequences_are_joined_as_they_arrive() -> None:
     accumulator = Accumulator(_WholeSequences(_NoParameters()))
     for number in range(2 * JOIN_AFTER):
         accumulator.add(_frames(number), _frames(number))
@@ -140,7 +140,7 @@ def test_too_many_waiting_frames_name_the_limit_and_its_value() -> None:
     assert (caught.value.limit, caught.value.maximum) == ("maximum_waiting_frames", 2)
 
 
-def test_a_limit_error_survives_the_way_back_from_a_worker() -> None:
+def test_a_limit_error_survives_pickling_from_a_worker() -> None:
     error = LimitError("3 things", "maximum_things", 2)
     back = pickle.loads(pickle.dumps(error))
     assert (str(back), back.limit, back.maximum) == (str(error), "maximum_things", 2)

@@ -1,4 +1,4 @@
-"""Frames of two sides meet once, in any interleaving, and what is refused leaves nothing behind."""
+"""Frames of two sides are paired once in any interleaving, and refused ones change nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _frames(*numbers: int, sequence: str = "s") -> Annotations:
 
 @given(cases(Needs((2,), (4,), confidences=True)), seeds())
 @settings(max_examples=example_count(60))
-def test_exactly_the_frames_sent_by_both_sides_are_handed_out_once(scene: Case, seed: int) -> None:
+def test_exactly_the_frames_sent_by_both_sides_are_returned_once(scene: Case, seed: int) -> None:
     pairing = Pairing(1000)
     sent: dict[Side, set[FrameKey]] = {side: set() for side in Side}
     handed: dict[Side, list[FrameKey]] = {side: [] for side in Side}
@@ -57,7 +57,7 @@ def _state(pairing: Pairing) -> tuple[object, ...]:
     return pairing.coverage, pairing.held_bytes, *(set(pairing.seen(side)) for side in Side)
 
 
-def test_every_frame_that_comes_again_is_named_and_nothing_is_taken_in() -> None:
+def test_every_repeated_frame_is_named_and_nothing_is_accepted() -> None:
     pairing = Pairing(10)
     pairing.add(Side.TRUTH, _frames(0, 1, 2))
     pairing.add(Side.DETECTIONS, _frames(1))
@@ -72,7 +72,7 @@ def test_every_frame_that_comes_again_is_named_and_nothing_is_taken_in() -> None
     assert pairing.add(Side.TRUTH, _frames(3)) is None
 
 
-def test_a_frame_that_stands_twice_in_a_batch_is_named() -> None:
+def test_a_frame_that_is_twice_in_a_batch_is_named() -> None:
     batch = _frames(0, 1).take_frames(np.array([0, 1, 0]))
     with pytest.raises(InputError, match=r"detections, entry 2: found frame 0"):
         Pairing(10).add(Side.DETECTIONS, batch)
@@ -85,7 +85,7 @@ def test_one_number_in_two_sequences_is_two_frames() -> None:
     assert pairing.coverage.waiting_for_detections == 2
 
 
-def test_more_waiting_frames_than_allowed_are_refused_and_nothing_is_taken_in() -> None:
+def test_more_waiting_frames_than_allowed_are_refused_and_nothing_is_accepted() -> None:
     pairing = Pairing(3)
     pairing.add(Side.TRUTH, _frames(0, 1))
     before = _state(pairing)
@@ -95,8 +95,8 @@ def test_more_waiting_frames_than_allowed_are_refused_and_nothing_is_taken_in() 
     pairing.add(Side.DETECTIONS, _frames(7))
 
 
-def test_frames_that_find_their_other_side_do_not_count_as_waiting() -> None:
-    """Three come, two of them complete a pair: of four waiting frames then two are left."""
+def test_frames_that_complete_a_pair_do_not_count_as_waiting() -> None:
+    """Three arrive and two of them complete pairs: of four waiting frames, two are left."""
     pairing = Pairing(2)
     pairing.add(Side.TRUTH, _frames(0, 1))
     complete = pairing.add(Side.DETECTIONS, _frames(0, 1, 2))
@@ -104,7 +104,7 @@ def test_frames_that_find_their_other_side_do_not_count_as_waiting() -> None:
     assert pairing.coverage == Coverage(2, 0, 1)
 
 
-def test_a_full_pairing_still_takes_what_makes_room() -> None:
+def test_a_full_pairing_still_accepts_frames_that_make_room() -> None:
     pairing = Pairing(1)
     pairing.add(Side.TRUTH, _frames(0))
     assert pairing.add(Side.DETECTIONS, _frames(0)) is not None

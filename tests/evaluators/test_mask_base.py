@@ -1,4 +1,4 @@
-"""Criteria with ``base = mask``: the pixels of objects, and not the boxes around them."""
+"""Criteria with ``base = mask``: they compare pixels of objects, not the boxes around them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def box_pixels(box: Sequence[float]) -> BoolArray:
 
 
 def with_masks(side: Annotations, images: Sequence[BoolArray] | None = None) -> Annotations:
-    """The same objects with masks: those given, or all pixels of the boxes."""
+    """The same objects with masks: the given ones, or all pixels of the boxes."""
     shown = [box_pixels(box) for box in side.coordinates.tolist()] if images is None else images
     return replace(side, masks=masks_of(shown))
 
@@ -55,14 +55,14 @@ def one_frame(*things: Thing) -> Annotations:
 
 
 def triangle() -> BoolArray:
-    """55 pixels of the square of 100, all of its left column among them."""
+    """55 pixels of the square of 100, including all of its left column."""
     pixels = np.zeros((HEIGHT, WIDTH), dtype=np.bool_)
     pixels[10:20, 10:20] = np.tri(10, dtype=np.bool_)
     return pixels
 
 
 def random_boxes(seed: int) -> tuple[Annotations, Annotations]:
-    """Boxes of whole pixels of both sides in three frames, with don't-care of every kind."""
+    """Boxes of integers on both sides in three frames, with don't-care rows of every kind."""
     random = np.random.default_rng(seed)
 
     def frame(detected: bool) -> list[Thing]:
@@ -83,7 +83,7 @@ def random_boxes(seed: int) -> tuple[Annotations, Annotations]:
 
 
 @pytest.mark.parametrize("name", WITH_BASE)
-def test_of_whole_boxes_masks_give_what_boxes_give(name: str) -> None:
+def test_masks_of_whole_boxes_give_the_same_as_boxes(name: str) -> None:
     """To the last bit, with crowds, ignored objects, regions and equal confidences."""
     for seed in range(4):
         truth, detections = random_boxes(seed)
@@ -92,7 +92,7 @@ def test_of_whole_boxes_masks_give_what_boxes_give(name: str) -> None:
         np.testing.assert_array_equal(figures(found), expected)
 
 
-def test_regions_of_single_frames_at_a_time_are_those_of_all(
+def test_regions_give_the_same_in_single_frames_as_in_all_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("vidscore_evaluators._inside_regions._RUNS_AT_ONCE", 1)
@@ -104,7 +104,7 @@ def test_regions_of_single_frames_at_a_time_are_those_of_all(
 
 
 @pytest.mark.parametrize("rule", sorted(set(RULES) - {"visdrone"}))
-def test_every_rule_does_to_masks_what_it_does_to_boxes(rule: str) -> None:
+def test_every_rule_treats_masks_like_boxes(rule: str) -> None:
     """All but VisDrone's, which rounds boxes."""
     for seed in range(4):
         truth, detections = random_boxes(seed)
@@ -115,8 +115,8 @@ def test_every_rule_does_to_masks_what_it_does_to_boxes(rule: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_BASE)
-def test_a_triangle_in_a_square_is_no_square(name: str) -> None:
-    """Under IoU both are one box, and the answer is perfect; their masks share 55 of 100 pixels."""
+def test_a_triangle_differs_from_its_square(name: str) -> None:
+    """Under IoU of boxes the answer is perfect; their masks share 55 of 100 pixels."""
     truth = with_masks(one_frame(Thing(SQUARE, "a", track_id=1)))
     detections = with_masks(one_frame(Thing(SQUARE, "a", track_id=1)), [triangle()])
     measure = create_evaluator(name).ranking[0]
@@ -129,28 +129,28 @@ def test_a_triangle_in_a_square_is_no_square(name: str) -> None:
     assert by_mask != perfect
 
 
-def test_the_distance_of_a_triangle_and_its_square_is_what_they_do_not_share() -> None:
+def test_the_distance_of_a_triangle_and_its_square_is_the_part_not_shared() -> None:
     truth = with_masks(one_frame(Thing(SQUARE)))
     detections = with_masks(one_frame(Thing(SQUARE)), [triangle()])
     for name in ("hausdorff", "emd", "ospa"):
         assert report_of(name, truth, detections, base="mask").value(name) == 1 - 55 / 100
 
 
-def test_boxes_that_came_with_masks_have_no_say() -> None:
-    """Not even where they lie apart."""
+def test_boxes_beside_masks_are_not_used() -> None:
+    """Not even if they lie apart."""
     truth = with_masks(one_frame(Thing(SQUARE)), [triangle()])
     far = with_masks(one_frame(Thing((30.0, 30.0, 31.0, 31.0))), [triangle()])
     assert report_of("f1", truth, far, base="mask").value("f1") == 1.0
     assert report_of("f1", truth, far, base="iou").value("f1") == 0.0
 
 
-def test_empty_masks_are_unlike_everything() -> None:
+def test_empty_masks_are_similar_to_nothing() -> None:
     empty = with_masks(one_frame(Thing(SQUARE)), [np.zeros((HEIGHT, WIDTH), dtype=np.bool_)])
     report = report_of("f1", empty, empty, base="mask", threshold=0.05)
     assert (report.value("false_positives"), report.value("false_negatives")) == (1, 1)
 
 
-def test_a_crowd_absorbs_by_the_share_of_the_mask_inside_it() -> None:
+def test_a_crowd_absorbs_by_the_fraction_of_the_mask_inside_it() -> None:
     """All of the triangle is in the square, and 55 % of the square in the triangle."""
     square, corner = box_pixels(SQUARE), triangle()
     for crowd, detection, false_positives in ((square, corner, 0), (corner, square, 1)):
@@ -160,7 +160,7 @@ def test_a_crowd_absorbs_by_the_share_of_the_mask_inside_it() -> None:
         assert report.value("false_positives") == false_positives
 
 
-def test_regions_forgive_by_the_share_inside_their_union() -> None:
+def test_regions_forgive_by_the_fraction_inside_their_union() -> None:
     """Two regions have 40 % of the square each, and 60 % together."""
     parts = [box_pixels((10, 10, 14, 20)), box_pixels((12, 10, 16, 20))]
     things = [Thing(SQUARE, flags=ObjectFlag.REGION) for _ in parts]
@@ -171,8 +171,8 @@ def test_regions_forgive_by_the_share_inside_their_union() -> None:
     assert report_of("f1", one, found, base="mask").value("false_positives") == 1
 
 
-def test_equal_detections_are_in_the_order_of_their_masks() -> None:
-    """Whatever the order of their rows, one of two that differ in nothing but the mask is first."""
+def test_equal_detections_are_sorted_by_their_masks() -> None:
+    """In any order of rows, the same one of two that differ only in the mask is first."""
     truth = with_masks(one_frame(Thing(SQUARE, "a", track_id=1)))
     images = [triangle(), box_pixels((10, 10, 20, 19)), box_pixels((10, 11, 20, 20))]
     images = [
@@ -187,7 +187,7 @@ def test_equal_detections_are_in_the_order_of_their_masks() -> None:
     np.testing.assert_array_equal(reports[0], reports[2])
 
 
-def test_parts_and_order_of_frames_change_nothing() -> None:
+def test_division_and_order_of_frames_change_nothing() -> None:
     truth, detections = (with_masks(side) for side in random_boxes(3))
     evaluator = create_evaluator("coco", {"base": "mask"})
     whole = evaluator.tally(truth, detections)
@@ -239,8 +239,8 @@ def test_masks_follow_their_objects() -> None:
     assert truth.nbytes - replace(truth, masks=None).nbytes == truth.masks.nbytes  # type: ignore[union-attr]
 
 
-def test_fingerprints_tell_masks_apart() -> None:
-    """Equal masks are equal in any part; a pixel, a size, or no mask at all make a difference."""
+def test_fingerprints_distinguish_masks() -> None:
+    """Equal masks are equal in any part; another pixel, another size, or no mask differs."""
     side = one_frame(Thing(SQUARE))
     moved, wide = triangle(), np.zeros((WIDTH, HEIGHT), dtype=np.bool_)
     moved[0, 0] = True

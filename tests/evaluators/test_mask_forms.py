@@ -1,4 +1,4 @@
-"""Masks out of runs, texts, polygons and label images, against pycocotools; and what is refused."""
+"""Masks from runs, texts, polygons and label images, compared with pycocotools; and refusals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Polygons = list[list[float]]
 
 coco_of: Any = coco.frPyObjects
 merge: Any = coco.merge
-"""Their annotations know neither polygons nor lists of runs."""
+"""Typed as Any: their annotations know neither polygons nor lists of runs."""
 
 coordinates = (
     st.integers(-10, 40).map(float)
@@ -42,7 +42,7 @@ coordinates = (
 
 @st.composite
 def polygons(draw: st.DrawFn) -> Polygons:
-    """Some polygons that cross themselves, repeat corners and leave the image."""
+    """Polygons that cross themselves, repeat corners and leave the image."""
     made = []
     for _ in range(draw(st.integers(1, 3))):
         corners = draw(st.lists(st.tuples(coordinates, coordinates), min_size=3, max_size=8))
@@ -68,7 +68,7 @@ def test_polygons_become_the_pixels_of_pycocotools(
     assert compressed_texts(masks) == expected
 
 
-def test_a_square_and_one_in_its_corner_are_one_mask() -> None:
+def test_two_overlapping_squares_become_one_mask() -> None:
     """Two squares of 2 by 2 pixels that share one pixel: 7 pixels."""
     squares = [[0.0, 0.0, 2.0, 0.0, 2.0, 2.0, 0.0, 2.0], [1.0, 1.0, 3.0, 1.0, 3.0, 3.0, 1.0, 3.0]]
     masks = masks_from_polygons([squares], np.array([[3, 4]]))
@@ -76,7 +76,7 @@ def test_a_square_and_one_in_its_corner_are_one_mask() -> None:
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=12), st.integers(1, 7))
-def test_runs_of_nothing_between_others_are_merged(counts: list[int], height: int) -> None:
+def test_empty_runs_between_others_are_merged(counts: list[int], height: int) -> None:
     """pycocotools keeps them; the pixels are the same."""
     width = -(-(sum(counts) + 1) // height)
     counts = [*counts, height * width - sum(counts)]
@@ -127,7 +127,7 @@ FILLED = "expected runs that fill the size, 6 pixels"
     ],
     ids=repr,
 )
-def test_wrong_runs_are_faults_of_their_mask(counts: list[int], problem: str) -> None:
+def test_invalid_runs_are_faults_of_their_mask(counts: list[int], problem: str) -> None:
     with pytest.raises(InputError) as error:
         masks_from_counts([[6], counts, [0, 6], counts], np.full((4, 2), [2, 3]))
     assert faults(error) == [(1, "counts", problem), (3, "counts", problem)]
@@ -148,14 +148,14 @@ def test_wrong_runs_are_faults_of_their_mask(counts: list[int], problem: str) ->
     ],
     ids=repr,
 )
-def test_wrong_texts_are_faults_of_their_mask(text: str, problem: str) -> None:
+def test_invalid_texts_are_faults_of_their_mask(text: str, problem: str) -> None:
     with pytest.raises(InputError) as error:
         masks_from_compressed(["6", text, b"06"], np.full((3, 2), [2, 3]))
     assert faults(error) == [(1, "counts", problem)]
 
 
 @given(st.lists(st.text(max_size=12) | st.binary(max_size=40), max_size=3), sides, sides)
-def test_any_text_is_masks_or_a_fault(texts: list[str | bytes], height: int, width: int) -> None:
+def test_any_text_gives_masks_or_a_fault(texts: list[str | bytes], height: int, width: int) -> None:
     sizes = np.full((len(texts), 2), [height, width])
     try:
         masks = masks_from_compressed(texts, sizes)
@@ -183,15 +183,15 @@ SQUARE = [0.0, 0.0, 2.0, 0.0, 2.0, 2.0]
         ),
     ],
 )
-def test_wrong_polygons_are_faults_of_their_object(parts: Polygons, problem: str) -> None:
+def test_invalid_polygons_are_faults_of_their_object(parts: Polygons, problem: str) -> None:
     with pytest.raises(InputError) as error:
         masks_from_polygons([[SQUARE], parts], np.full((2, 2), 9))
     assert [(entry, field) for entry, field, _ in faults(error)] == [(1, "segmentation")]
     assert faults(error)[0][2].startswith(problem)
 
 
-def test_outlines_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each triangle has 6 pixels of them: of four, the last two have too many."""
+def test_the_total_length_of_outlines_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each triangle has 6 boundary pixels: of four, the last two are over the bound."""
     monkeypatch.setattr(mask_forms, "MAXIMUM_OUTLINES_PX", 12)
     with pytest.raises(InputError) as error:
         masks_from_polygons([[SQUARE]] * 4, np.full((4, 2), 9))
@@ -205,7 +205,7 @@ def test_outlines_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("together_px", [1, 15, 1 << 20])
-def test_it_makes_no_difference_how_many_outlines_are_walked_at_once(
+def test_the_number_of_outlines_traced_at_once_makes_no_difference(
     monkeypatch: pytest.MonkeyPatch, together_px: int
 ) -> None:
     """Objects of one to three polygons, some of them in several parts of the image."""
@@ -256,6 +256,6 @@ def test_a_mask_of_too_many_runs_is_a_fault() -> None:
 
 
 @pytest.mark.parametrize("image", [np.zeros((2, 3, 3), dtype=np.uint8), np.zeros((2, 3))])
-def test_what_is_no_label_image_is_refused(image: AnyArray) -> None:
+def test_an_invalid_label_image_is_refused(image: AnyArray) -> None:
     with pytest.raises(InputError, match=r"expected integers of shape \(height, width\)"):
         masks_from_label_image(image)

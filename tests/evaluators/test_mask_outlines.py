@@ -1,4 +1,4 @@
-"""Pieces and outlines of masks, against pixels."""
+"""Pieces and outlines of masks, compared with pixels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vidscore_evaluators.masks import no_masks
 
 
 def windings(corners: IntArray, starts: IntArray, shape: tuple[int, ...]) -> Pixels:
-    """How often outlines go around each pixel: up on its left counts 1, down on its left -1."""
+    """Winding number around each pixel: up on its left counts 1, down on its left -1."""
     counts = np.zeros(shape, dtype=np.int64)
     for start, stop in pairwise(starts.tolist()):
         loop = corners[start:stop]
@@ -25,7 +25,7 @@ def windings(corners: IntArray, starts: IntArray, shape: tuple[int, ...]) -> Pix
 
 
 @given(images())
-def test_pieces_are_the_pixels_of_masks(pixels: list[Pixels]) -> None:
+def test_pieces_have_the_pixels_of_their_masks(pixels: list[Pixels]) -> None:
     pieces = column_pieces(masks_of(pixels))
     for row, image in enumerate(pixels):
         drawn = np.zeros_like(image)
@@ -37,7 +37,9 @@ def test_pieces_are_the_pixels_of_masks(pixels: list[Pixels]) -> None:
 
 
 @given(images())
-def test_outlines_go_once_around_each_pixel_and_around_no_other(pixels: list[Pixels]) -> None:
+def test_outlines_go_once_around_each_pixel_of_the_mask_and_around_no_other(
+    pixels: list[Pixels],
+) -> None:
     outlines = mask_outlines(column_pieces(masks_of(pixels)))
     edges, loops = outlines.edges()
     assert (edges[:, :2] == outlines.corners).all()
@@ -50,7 +52,7 @@ def test_outlines_go_once_around_each_pixel_and_around_no_other(pixels: list[Pix
 
 
 def test_an_outline_has_corners_only_where_it_turns() -> None:
-    """An L of three pixels, without its lower left one: across first, with the mask to the right.
+    """An L of three pixels without its lower left one: first across, with the mask to the right.
 
     A 3 by 3 ring has two outlines.
     """
@@ -63,7 +65,7 @@ def test_an_outline_has_corners_only_where_it_turns() -> None:
     assert np.diff(outlines.starts).tolist() == [6, 4, 4]
 
 
-def test_no_masks_have_no_outlines() -> None:
+def test_an_empty_list_of_masks_has_no_outlines() -> None:
     pieces = column_pieces(no_masks())
     assert len(pieces.masks) == 0
     assert isinstance(pieces.of(np.zeros(0, dtype=np.bool_)), ColumnPieces)

@@ -1,4 +1,4 @@
-"""Masks as runs, against pycocotools and pixels."""
+"""Masks as runs, compared with pycocotools and pixels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Pixels = AnyArray
 
 @st.composite
 def images(draw: st.DrawFn) -> list[Pixels]:
-    """One to five masks of one size, many of them empty, full or in long runs."""
+    """One to five masks of one size, many of them empty, full or with long runs."""
     height, width = draw(st.integers(1, 12)), draw(st.integers(1, 12))
     made = []
     for _ in range(draw(st.integers(1, 5))):
@@ -60,7 +60,7 @@ def in_normal_form(masks: Masks) -> bool:
 
 
 @given(images())
-def test_runs_areas_and_boxes_are_those_of_pycocotools(pixels: list[Pixels]) -> None:
+def test_runs_areas_and_boxes_equal_those_of_pycocotools(pixels: list[Pixels]) -> None:
     masks, theirs = masks_of(pixels), coco_masks(pixels)
     assert in_normal_form(masks)
     for row, image in enumerate(pixels):
@@ -73,7 +73,7 @@ def test_runs_areas_and_boxes_are_those_of_pycocotools(pixels: list[Pixels]) -> 
 
 
 @given(images())
-def test_overlaps_are_those_of_pycocotools_with_crowds_and_without(pixels: list[Pixels]) -> None:
+def test_overlaps_equal_those_of_pycocotools_with_and_without_crowds(pixels: list[Pixels]) -> None:
     masks, theirs = masks_of(pixels), coco_masks(pixels)
     rows, others = (grid.reshape(-1) for grid in np.indices((len(pixels),) * 2, dtype=np.int64))
     shared = shared_areas(masks, rows, masks, others)
@@ -98,7 +98,7 @@ def test_the_union_of_groups_has_the_pixels_of_all(
         assert (pixels_of(union, row) == np.any(pixels[first:last], axis=0)).all()
 
 
-def test_masks_are_taken_cut_and_put_together_by_rows() -> None:
+def test_masks_are_taken_sliced_and_joined_by_rows() -> None:
     sizes = np.array([[2, 3], [1, 4], [3, 1]], dtype=np.int64)
     masks = masks_from_counts([[1, 2, 3], [0, 4], [3]], sizes)
     taken = masks.take(np.array([2, 0, 0]))
@@ -121,7 +121,7 @@ def test_masks_are_taken_cut_and_put_together_by_rows() -> None:
 
 
 def test_the_largest_masks_are_exact() -> None:
-    """Their pixels are beyond numbers of 16 bits, and differences need all six characters."""
+    """Their pixels need more than 16 bits, and differences need all six characters."""
     sizes = np.full((2, 2), 1 << 14, dtype=np.int64)
     full = MAXIMUM_MASK_PIXELS
     masks = masks_from_counts([[0, full], [1, 1, 1, full - 5, 1, 1]], sizes)
@@ -135,14 +135,14 @@ def test_the_largest_masks_are_exact() -> None:
 @pytest.mark.parametrize(
     ("rows", "error"), [([5], IndexError), ([-1], IndexError), ([1], ValueError)]
 )
-def test_pairs_that_are_none_are_refused(rows: list[int], error: type[Exception]) -> None:
+def test_invalid_pairs_are_refused(rows: list[int], error: type[Exception]) -> None:
     masks = masks_from_counts([[1, 1], [1]], np.array([[1, 2], [1, 1]]))
     with pytest.raises(error):
         shared_areas(masks, np.array([0]), masks, np.array(rows))
 
 
-def test_what_follows_from_masks_is_worked_out_once_and_follows_them() -> None:
-    """Areas, boxes and digests of masks that were taken or cut are those of the same masks anew."""
+def test_values_derived_from_masks_are_computed_once_and_follow_them() -> None:
+    """Areas, boxes and digests of taken or sliced masks equal those of the same masks made anew."""
     images = np.zeros((4, 3, 5), dtype=np.uint8)
     images[0, 1:, 2] = images[1, 0, :] = images[3, 2, 1:4] = True
     masks = masks_of(list(images))
@@ -158,7 +158,7 @@ def test_what_follows_from_masks_is_worked_out_once_and_follows_them() -> None:
     assert masks.run(1, 4).boxes().tolist() == [[0, 0, 5, 1], [0, 0, 0, 0], [1, 2, 4, 3]]
 
 
-def test_what_is_kept_of_masks_cannot_be_changed() -> None:
+def test_cached_values_of_masks_are_read_only() -> None:
     masks = masks_of(list(np.ones((2, 3, 5), dtype=np.uint8)))
     for kept in (masks.areas(), masks.boxes(), masks.take(np.array([1])).boxes()):
         with pytest.raises(ValueError, match="read-only"):

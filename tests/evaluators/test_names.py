@@ -1,4 +1,4 @@
-"""Names are texts of bearable length that can be written down anywhere."""
+"""Names are texts of bounded length that can be written anywhere."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from vidscore_evaluators.names import (
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0")))
-def test_texts_are_names_as_they_are(text: str) -> None:
+def test_texts_are_accepted_as_names_unchanged(text: str) -> None:
     assert checked_name(text) == text
 
 
 @pytest.mark.parametrize("value", [None, 3, b"a", ["a"], ("a",), True, 0.5])
-def test_what_is_no_text_is_no_name(value: object) -> None:
+def test_a_name_must_be_a_text(value: object) -> None:
     with pytest.raises(ValueError, match="a text"):
         checked_name(value)
 
 
-def test_a_name_has_at_most_so_many_characters() -> None:
+def test_the_length_of_a_name_is_limited() -> None:
     longest = "é" * MAXIMUM_NAME_LENGTH
     assert checked_name(longest) == longest
     with pytest.raises(ValueError, match=f"at most {MAXIMUM_NAME_LENGTH}"):
@@ -38,7 +38,7 @@ def test_a_name_has_at_most_so_many_characters() -> None:
 
 
 @pytest.mark.parametrize("text", ["a\0b", "\ud800", "a\udfff"])
-def test_what_cannot_be_written_down_is_no_name(text: str) -> None:
+def test_a_name_that_cannot_be_written_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="whole characters"):
         checked_name(text)
 
@@ -55,18 +55,19 @@ def test_what_cannot_be_written_down_is_no_name(text: str) -> None:
         ("", "there are threshold, tau, Shape"),
     ],
 )
-def test_advice_names_the_one_that_is_meant_whatever_its_case_or_else_all(
+def test_advice_suggests_the_meant_name_in_any_case_or_else_lists_all(
     name: str, advice: str
 ) -> None:
     assert name_advice(name, ("threshold", "tau", "Shape")) == advice
 
 
-def test_a_name_that_is_like_none_has_no_closest() -> None:
+def test_a_name_unlike_all_others_gets_no_suggestion() -> None:
     assert closest_name("colour", ("threshold", "tau")) is None
     assert closest_name("threshols", ("Threshold", "tau"), cutoff=0.8) == "Threshold"
 
 
-# Category Cc; line and paragraph separator; what Unicode's algorithm for two directions names.
+# Category Cc; line and paragraph separator; the directional characters of Unicode's bidirectional
+# algorithm.
 CONTROLS = [
     *map(chr, range(0x20)),
     *map(chr, range(0x7F, 0xA0)),
@@ -75,7 +76,7 @@ CONTROLS = [
 
 
 @pytest.mark.parametrize("control", CONTROLS, ids=ascii)
-def test_nothing_that_a_terminal_obeys_is_shown_as_it_is(control: str) -> None:
+def test_control_characters_are_never_shown_unescaped(control: str) -> None:
     assert holds_controls(f"a{control}b")
     shown = escape_controls(f"a{control}b")
     assert shown == f"a{control.encode('unicode_escape').decode()}b" or control in "\t\n\r"
@@ -83,12 +84,12 @@ def test_nothing_that_a_terminal_obeys_is_shown_as_it_is(control: str) -> None:
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Zl", "Zp"])))
-def test_what_people_read_is_shown_as_it_is(text: str) -> None:
+def test_readable_text_is_shown_unchanged(text: str) -> None:
     assert not holds_controls(text)
     assert escape_controls(text) == text
 
 
-def test_letters_that_join_and_chosen_characters_stay() -> None:
+def test_joined_letters_and_variation_selectors_stay() -> None:
     """A family of emoji is joined by U+200D, which changes no direction."""
     assert escape_controls("\U0001f468\u200d\U0001f469") == "\U0001f468\u200d\U0001f469"
     assert escape_controls("a\nb\x1b", but="\n") == "a\nb\\x1b"
@@ -97,17 +98,17 @@ def test_letters_that_join_and_chosen_characters_stay() -> None:
 @pytest.mark.parametrize(
     "text", ["=1+1", "=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "-", "+", "--1", "-1_0"]
 )
-def test_what_a_spreadsheet_would_run_is_a_formula(text: str) -> None:
+def test_a_text_that_a_spreadsheet_would_run_is_a_formula(text: str) -> None:
     assert is_formula(text)
 
 
 @pytest.mark.parametrize("text", ["", "1", "-1", "+1.5", "-.5", "-1e-9", "+3.", "a=b", "'=1", " "])
-def test_numbers_and_other_texts_are_no_formulas(text: str) -> None:
+def test_numbers_and_other_texts_are_not_formulas(text: str) -> None:
     assert not is_formula(text)
 
 
-def test_a_name_of_the_same_letters_says_how_they_are_composed() -> None:
-    """As file systems of Macs write them; on a screen both are alike."""
+def test_a_name_with_the_same_letters_says_how_they_are_composed() -> None:
+    """As file systems of Macs write them; both look the same on a screen."""
     assert did_you_mean("cafe\u0301", ["bridge", "caf\u00e9"]) == (
         "did you mean caf\u00e9? Its letters are composed in another way: "
         "'caf\\xe9', not 'cafe\\u0301'"
@@ -128,5 +129,5 @@ def test_a_name_of_the_same_letters_says_how_they_are_composed() -> None:
         (counted(12_000, "frame", form=","), "12,000 frames"),
     ],
 )
-def test_one_alone_has_the_singular(text: str, said: str) -> None:
+def test_a_count_of_one_has_the_singular(text: str, said: str) -> None:
     assert text == said

@@ -1,4 +1,4 @@
-"""A table of outcomes has one row per object and detection; files say the same, and read back."""
+"""A table of outcomes has one row per object and detection; files of it are read back."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ DETECTIONS = make_annotations(
 
 
 def table() -> Outcomes:
-    """The dog is found 0.5 px off, a cat is missed, a dog is made up, the other cat is ignored."""
+    """The dog is found 0.5 px off, one cat is missed, a dog is false, the other cat is ignored."""
     builder = OutcomeBuilder(align(TRUTH, DETECTIONS))
     builder.match(np.array([0]), np.array([0]), distances_px=np.array([0.5]))
     builder.set(Side.TRUTH, np.array([1]), Outcome.FALSE_NEGATIVE)
@@ -146,7 +146,7 @@ def test_json_is_an_array_of_objects_with_nulls() -> None:
     assert [row["id_switch"] for row in rows] == [True, False, True, False, False, False]
 
 
-def test_parquet_holds_the_same_with_texts_as_dictionaries() -> None:
+def test_parquet_has_the_same_with_texts_as_dictionaries() -> None:
     read = pyarrow.parquet.read_table(io.BytesIO(written(".parquet", table())))
     assert read.column("label").type.value_type == "string"
     for row, expected in zip(read.to_pylist(), ROWS, strict=True):
@@ -156,7 +156,7 @@ def test_parquet_holds_the_same_with_texts_as_dictionaries() -> None:
 
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_a_further_column_of_outcomes_is_written_as_words(suffix: str) -> None:
-    """By the end of its name; the numbers are those of the outcomes."""
+    """The suffix of its name decides; the numbers are those of the outcomes."""
     own = table()
     second = replace(own, columns={"second_outcome": own.outcomes})
     rows = _read(suffix, written(suffix, second))
@@ -171,7 +171,7 @@ def test_tables_are_written_one_after_the_other(suffix: str) -> None:
 
 @pytest.mark.parametrize("suffix", WRITERS)
 @pytest.mark.parametrize("rows_at_once", [1, 4])
-def test_a_file_holds_the_same_however_many_rows_are_written_together(
+def test_a_file_is_the_same_however_many_rows_are_written_together(
     monkeypatch: pytest.MonkeyPatch, suffix: str, rows_at_once: int
 ) -> None:
     whole = _read(suffix, written(suffix, table()))
@@ -180,11 +180,11 @@ def test_a_file_holds_the_same_however_many_rows_are_written_together(
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
-def test_no_rows_are_a_file_too(suffix: str) -> None:
+def test_an_empty_table_can_be_written(suffix: str) -> None:
     assert _read(suffix, written(suffix, table().where(label="bird"))) == []
 
 
-def test_numbers_read_back_to_the_last_bit() -> None:
+def test_numbers_are_read_back_to_the_last_bit() -> None:
     found = table()
     value = math.nextafter(0.1, 1.0)
     exact = replace(found, shares=np.full(len(found), value))
@@ -211,7 +211,7 @@ def _read(suffix: str, data: bytes) -> list[dict[str, Any]]:
         (("ospa", "emd", "hausdorff"), {"frames": "occupied"}),
     ],
 )
-def test_figures_of_several_sequences_and_classes_are_those_of_the_report(
+def test_figures_of_several_sequences_and_classes_equal_those_of_the_report(
     names: Sequence[str], parameters: dict[str, Any], classes: str
 ) -> None:
     for name in names:
@@ -219,7 +219,7 @@ def test_figures_of_several_sequences_and_classes_are_those_of_the_report(
 
 
 def check_figures(evaluator: Evaluator[Any]) -> None:
-    """Figures of all rows are the report's of everything, those that it ranks by among them."""
+    """Figures of all rows equal the report's overall ones, including those it ranks by."""
     truth, detections = several_streets()
     figures = evaluator.outcome_figures(evaluator.outcomes(align(truth, detections)))
     everything = (None, None, None)
@@ -231,10 +231,10 @@ def check_figures(evaluator: Evaluator[Any]) -> None:
 
 
 def several_streets() -> tuple[Annotations, Annotations]:
-    """Two sequences of three classes, each found worse than the one before, and in "t" than in "s".
+    """Two sequences of three classes, each found worse than the last, and worse in "t".
 
-    A bus is away for a frame, three objects are missed, a car changes its track in "t", and a
-    frame of each sequence has a false alarm.
+    A bus is missing in a frame, three objects are missed, a car changes its track in "t", and a
+    frame of each sequence has a false positive.
     """
     truth: dict[tuple[str, str], dict[int, list[Thing]]] = {("", "s"): {}, ("", "t"): {}}
     found: dict[tuple[str, str], dict[int, list[Thing]]] = {("", "s"): {}, ("", "t"): {}}

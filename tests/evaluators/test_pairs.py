@@ -27,12 +27,12 @@ from vidscore_evaluators.pairs import (
 
 EVERY_CHUNK = pytest.mark.parametrize("chunk", [0, 1, 7, 1 << 15])
 MANY = 100
-"""Objects of a frame that are searched in a grid."""
+"""Number of objects in a frame from which they are searched in a grid."""
 
 
 @dataclass(frozen=True)
 class Boxes:
-    """Boxes of several frames; `tags` is what the gate looks at besides."""
+    """Boxes of several frames; `tags` are what the gate also compares."""
 
     bounding_boxes: BoundingBoxes
     tags: IntArray
@@ -48,7 +48,7 @@ class Boxes:
 
 @dataclass(frozen=True)
 class Layout:
-    """How boxes lie: most alike, on a lattice, in an area that is wider or higher, or a line."""
+    """How boxes lie: similar, on a lattice, in a wider or higher area, or on a line."""
 
     seed: int
     scale: float
@@ -91,7 +91,7 @@ def gate_of(left: Boxes, right: Boxes) -> pairs_module.Gate:
 
 
 def all_pairs(left: Boxes, right: Boxes) -> list[tuple[int, int]]:
-    """By comparing every two."""
+    """By comparing all pairs."""
     passes = gate_of(left, right)
     found: list[tuple[int, int]] = []
     for frame in range(len(left.starts) - 1):
@@ -114,7 +114,7 @@ def listed(pairs: Pairs) -> list[tuple[int, int]]:
 @pytest.mark.slow
 @EVERY_CHUNK
 @given(frames=frame_lists, layout=layouts)
-def test_every_pair_that_touches_and_passes_is_found_once_and_in_order(
+def test_every_touching_pair_that_passes_the_gate_is_found_once_and_in_order(
     chunk: int, frames: list[tuple[int, int]], layout: Layout
 ) -> None:
     left, right = (layout.boxes([frame[side] for frame in frames]) for side in (0, 1))
@@ -127,7 +127,7 @@ def test_every_pair_that_touches_and_passes_is_found_once_and_in_order(
 @pytest.mark.slow
 @EVERY_CHUNK
 @given(counts=st.lists(sizes, max_size=5), layout=layouts)
-def test_every_two_of_a_side_that_touch_and_pass_are_found_once_and_in_order(
+def test_every_touching_pair_within_a_side_that_passes_the_gate_is_found_once_and_in_order(
     chunk: int, counts: list[int], layout: Layout
 ) -> None:
     side = layout.boxes(counts)
@@ -139,10 +139,10 @@ def test_every_two_of_a_side_that_touch_and_pass_are_found_once_and_in_order(
 
 @EVERY_CHUNK
 @given(frames=frame_lists, seed=st.integers(0, 2**32 - 1))
-def test_pairs_come_with_what_was_measured_of_each(
+def test_pairs_are_returned_with_their_measurements(
     chunk: int, frames: list[tuple[int, int]], seed: int
 ) -> None:
-    """The width that two share is measured; no pair that touches has less than 0."""
+    """The shared width is measured; no touching pair has less than 0."""
     layout = Layout(seed, 1.0, (20, 20), 10, ())
     left, right = (layout.boxes([frame[side] for frame in frames]) for side in (0, 1))
 
@@ -160,8 +160,8 @@ def test_pairs_come_with_what_was_measured_of_each(
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-def test_a_long_chain_is_searched_whichever_way_it_runs(axis: int) -> None:
-    """Each box of a chain touches itself, the one before and the one after."""
+def test_a_long_chain_is_searched_in_any_direction(axis: int) -> None:
+    """Each box of a chain touches itself and both neighbours."""
     count = 3000
     corners = np.zeros((count, 4))
     corners[:, axis] = np.arange(count) * 4.0
@@ -196,13 +196,13 @@ def test_sides_of_different_numbers_of_groups_are_refused() -> None:
 
 
 @pytest.mark.parametrize("starts", [[1, 2], [0, 1], [0, 3], [0, 3, 2]])
-def test_groups_that_do_not_hold_exactly_the_boxes_are_refused(starts: list[int]) -> None:
+def test_groups_that_do_not_cover_exactly_the_boxes_are_refused(starts: list[int]) -> None:
     with pytest.raises(ValueError, match=r"shape \(2, 4\) do not fall into groups"):
         BoundingBoxes(np.array(starts), np.zeros((2, 4)))
 
 
 @pytest.mark.parametrize("shape", [(2,), (2, 2), (2, 8), (2, 4, 1)])
-def test_what_is_no_array_of_boxes_is_refused(shape: tuple[int, ...]) -> None:
+def test_invalid_arrays_of_boxes_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="do not fall into groups"):
         BoundingBoxes(np.array([0, 2]), np.zeros(shape))
 
@@ -226,7 +226,7 @@ def make_pairs(edges: list[Edge]) -> Pairs:
 
 
 def components_by_hand(edges: list[Edge]) -> list[set[Edge]]:
-    """Grow each component from an edge until no further edge shares an object with it."""
+    """Grow each component from an edge until no other edge shares an object with it."""
     rest, found = set(edges), []
     while rest:
         component = {rest.pop()}
@@ -240,7 +240,7 @@ def components_by_hand(edges: list[Edge]) -> list[set[Edge]]:
 
 
 @given(EDGES)
-def test_components_are_those_that_growing_from_each_pair_finds(chosen: set[Edge]) -> None:
+def test_components_equal_those_grown_from_each_pair(chosen: set[Edge]) -> None:
     edges = sorted(chosen)
     components = connected_components(make_pairs(edges), SIDE, SIDE)
     groups: dict[int, set[Edge]] = {}
@@ -263,7 +263,7 @@ def test_a_star_is_one_component_around_either_side() -> None:
     assert sorted(components.pair_counts.tolist()) == [1, 2, 3]
 
 
-# --- Connected components, beside a plain search
+# --- Connected components, compared with a plain search
 
 
 def ends(edges: list[Edge]) -> tuple[IntArray, IntArray]:
@@ -272,7 +272,7 @@ def ends(edges: list[Edge]) -> tuple[IntArray, IntArray]:
 
 
 def searched(edges: list[Edge], node_count: int) -> list[int]:
-    """By going from the least node of each component to its neighbours, and to theirs."""
+    """From the lowest node of each component to its neighbours, and to theirs."""
     least = [-1] * node_count
     for start in range(node_count):
         waiting = [start] if least[start] < 0 else []
@@ -285,7 +285,9 @@ def searched(edges: list[Edge], node_count: int) -> list[int]:
 
 
 @given(st.integers(1, 12), st.data())
-def test_each_node_gets_the_least_of_its_component(node_count: int, data: st.DataObject) -> None:
+def test_each_node_gets_the_lowest_node_of_its_component(
+    node_count: int, data: st.DataObject
+) -> None:
     nodes = st.integers(0, node_count - 1)
     edges = data.draw(st.lists(st.tuples(nodes, nodes), max_size=14))
     assert component_labels(*ends(edges), node_count).tolist() == searched(edges, node_count)
@@ -296,17 +298,17 @@ def test_no_nodes_have_no_components() -> None:
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-def test_a_long_chain_is_one_component_whichever_way_it_is_given(backwards: bool) -> None:
+def test_a_long_chain_is_one_component_in_any_order(backwards: bool) -> None:
     chain = [(node, node + 1) for node in range(100_000)]
     assert not component_labels(*ends(chain[::-1] if backwards else chain), 100_001).any()
 
 
 @pytest.mark.parametrize("edge", [(0, 3), (-1, 0), (3, 3)])
-def test_an_edge_to_a_node_that_is_not_there_is_refused(edge: Edge) -> None:
+def test_an_edge_to_a_missing_node_is_refused(edge: Edge) -> None:
     with pytest.raises(ValueError, match="edges do not join nodes from 0 to 2"):
         component_labels(*ends([edge]), 3)
 
 
-def test_edges_that_lack_an_end_are_refused() -> None:
+def test_edges_with_only_one_end_are_refused() -> None:
     with pytest.raises(ValueError, match="edges do not join nodes"):
         component_labels(np.zeros(2, dtype=np.int64), np.zeros(1, dtype=np.int64), 3)

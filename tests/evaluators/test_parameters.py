@@ -48,7 +48,7 @@ def _faults(**values: object) -> list[str]:
     return [str(fault) for fault in caught.value.faults]
 
 
-def test_what_is_left_out_takes_its_default() -> None:
+def test_an_omitted_parameter_has_its_default() -> None:
     assert parse_parameters(Sample, {}) == Sample()
     assert parse_parameters(Sample, {"tau": 4}) == Sample(tau=4.0)
 
@@ -78,7 +78,7 @@ def test_what_is_left_out_takes_its_default() -> None:
         ("classes", "", ()),
     ],
 )
-def test_values_are_read_as_the_type_declared(name: str, given: object, expected: object) -> None:
+def test_values_are_read_as_their_declared_type(name: str, given: object, expected: object) -> None:
     value = getattr(parse_parameters(Sample, {name: given}), name)
     assert value == expected
     assert type(value) is type(expected)
@@ -118,7 +118,7 @@ def test_values_are_read_as_the_type_declared(name: str, given: object, expected
         ("classes", [True], "classes: found [True], expected a text"),
     ],
 )
-def test_a_wrong_value_is_named_with_what_was_expected(
+def test_an_invalid_value_is_named_with_what_was_expected(
     name: str, given: object, fault: str
 ) -> None:
     assert _faults(**{name: given}) == [fault]
@@ -133,17 +133,17 @@ def test_every_fault_is_listed_not_only_the_first() -> None:
     ]
 
 
-def test_an_unknown_name_gets_the_closest_known_one() -> None:
+def test_an_unknown_evaluator_gets_the_closest_known_one() -> None:
     assert _faults(treshold=1) == ["treshold: unknown parameter; did you mean thresholds?"]
     assert _faults(TAU=1) == ["TAU: unknown parameter; did you mean tau?"]
 
 
-def test_whole_numbers_in_an_array_of_texts_are_the_texts_of_their_digits() -> None:
-    """The wire has numbers as floats, so that 3.0 is 3."""
+def test_integers_in_an_array_of_texts_become_texts_of_their_digits() -> None:
+    """The wire has numbers as floats, so 3.0 becomes 3."""
     assert parse_parameters(Sample, {"classes": [3, 4.0, "car"]}).classes == ("3", "4", "car")
 
 
-def test_faults_between_parameters_are_found_once_each_is_right_alone() -> None:
+def test_faults_between_parameters_are_found_once_each_is_valid_alone() -> None:
     assert _faults(tau=2) == ["epsilon: found 3, expected less than tau = 2"]
     assert _faults(tau="2", epsilon="x") == ["epsilon: found 'x', expected a number"]
 
@@ -172,7 +172,7 @@ def test_any_input_gives_parameters_within_bounds_or_a_parameter_error(
         assert schema_fault(properties[name], sent) is None
 
 
-def test_parameters_are_described_in_order_with_all_that_is_declared() -> None:
+def test_parameters_are_described_in_order_with_all_declarations() -> None:
     described = {entry.name: entry for entry in describe_parameters(Sample)}
     assert list(described) == NAMES
     assert described["tau"].bounds == Bounds(
@@ -192,7 +192,7 @@ def test_parameters_are_described_in_order_with_all_that_is_declared() -> None:
     assert described["limit"].default == 30
 
 
-def test_the_schema_says_type_bounds_default_unit_and_grid() -> None:
+def test_the_schema_has_type_bounds_default_unit_and_grid() -> None:
     properties = json_schema(Sample)["properties"]
     assert properties["tau"] == {
         "type": "number",
@@ -206,7 +206,7 @@ def test_the_schema_says_type_bounds_default_unit_and_grid() -> None:
 
 
 def test_bounds_of_an_array_are_those_of_its_items() -> None:
-    """`minimum` beside `"type": "array"` would hold for nothing at all."""
+    """`minimum` beside `"type": "array"` would have no effect."""
     assert json_schema(Sample)["properties"]["thresholds"] == {
         "type": "array",
         "items": {"type": "number", "minimum": 0, "maximum": 1},
@@ -224,7 +224,7 @@ def test_bounds_of_an_array_are_those_of_its_items() -> None:
         (Bounds("", exclusive_maximum=1), 0.999, 1),
     ],
 )
-def test_bounds_hold_up_to_the_limit_itself(bounds: Bounds, inside: float, outside: float) -> None:
+def test_bounds_are_inclusive(bounds: Bounds, inside: float, outside: float) -> None:
     assert bounds.broken_by(inside) is None
     assert bounds.broken_by(outside)
 
@@ -255,12 +255,10 @@ def test_values_are_those_of_the_instance_in_order() -> None:
         ("shape", np.str_("union"), "union"),
     ],
 )
-def test_numbers_and_arrays_of_numpy_are_taken_exactly(
-    name: str, given: Any, expected: Any
-) -> None:
+def test_numbers_and_arrays_of_numpy_are_read_exactly(name: str, given: Any, expected: Any) -> None:
     value = getattr(parse_parameters(Sample, {name: given, "epsilon": 0}), name)
     assert value == expected
-    # As JSON holds it.
+    # As JSON has it.
     items = value if isinstance(value, tuple) else (value,)
     assert {type(item) for item in items} <= {bool, int, float, str}
 
@@ -280,9 +278,7 @@ def test_numbers_and_arrays_of_numpy_are_taken_exactly(
         ("thresholds", np.array([0.5, 1.5]), "at most 1"),
     ],
 )
-def test_what_numpy_holds_keeps_to_the_same_types_and_bounds(
-    name: str, given: Any, expected: str
-) -> None:
+def test_numpy_values_have_the_same_types_and_bounds(name: str, given: Any, expected: str) -> None:
     with pytest.raises(ParameterError) as caught:
         parse_parameters(Sample, {name: given})
     assert [fault.expected for fault in caught.value.faults] == [expected]

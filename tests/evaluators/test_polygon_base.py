@@ -1,4 +1,4 @@
-"""Criteria with ``base = polygon``: what four corners enclose, and not the boxes around it."""
+"""Criteria with ``base = polygon``: they compare polygons, not the boxes around them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from vidscore_evaluators.testing import Thing, make_annotations
 VIDEO = ("", "video")
 SQUARE = (0.0, 0.0, 20.0, 0.0, 20.0, 20.0, 0.0, 20.0)
 DIAMOND = (0.0, 10.0, 10.0, 0.0, 20.0, 10.0, 10.0, 20.0)
-"""200 px^2 in a square of 400: an overlap of 1/2, in the same envelope."""
+"""200 px^2 in a square of 400: an overlap of 1/2, with the same envelope."""
 
 WITH_BASE = (
     *("f1", "map", "coco", "log-amr", "errors", "hausdorff", "emd", "ospa"),
@@ -47,8 +47,8 @@ def report_of(
     return evaluator.report(evaluator.tally(truth, detections))
 
 
-def test_every_criterion_has_the_base_of_polygons() -> None:
-    """All but the two protocols, which have similarities of their own."""
+def test_every_criterion_has_the_polygon_base() -> None:
+    """All but the two protocols, which have their own similarities."""
     with_base = {
         name
         for name in _BUILT_IN
@@ -58,8 +58,8 @@ def test_every_criterion_has_the_base_of_polygons() -> None:
 
 
 @pytest.mark.parametrize("name", WITH_BASE)
-def test_a_diamond_in_a_square_is_no_square(name: str) -> None:
-    """Under IoU both are one box, and the answer is perfect; their polygons share one half."""
+def test_a_diamond_differs_from_its_square(name: str) -> None:
+    """Under IoU of boxes the answer is perfect; their polygons share one half."""
     truth = one_frame(Thing(SQUARE, "a", track_id=1))
     detections = one_frame(Thing(DIAMOND, "a", track_id=1))
     names = {entry.name for entry in fields(evaluator_class(name).Parameters)}
@@ -88,7 +88,7 @@ def test_distances_of_one_diamond_and_one_square_are_one_half() -> None:
         assert report_of(name, truth, detections, base="polygon").value(name) == 0.5
 
 
-def test_confidences_extend_polygons_as_they_do_boxes() -> None:
+def test_confidences_extend_polygons_like_boxes() -> None:
     """A solid of height 1/2 on the diamond: I~ = 200/2, U~ = 400 + 200/2 - 100."""
     truth, detections = one_frame(Thing(SQUARE)), one_frame(Thing(DIAMOND, confidence=0.5))
     found = report_of("ospa", truth, detections, base="polygon", confidence_extended=True)
@@ -96,7 +96,7 @@ def test_confidences_extend_polygons_as_they_do_boxes() -> None:
 
 
 def random_boxes(random: np.random.Generator, flags: bool = True) -> tuple[Annotations, ...]:
-    """Upright boxes of both sides in three frames, with don't-care of every kind."""
+    """Upright boxes on both sides in three frames, with don't-care of every kind."""
 
     def frame(detected: bool) -> list[Thing]:
         things = []
@@ -136,8 +136,8 @@ def figures(report: Report) -> FloatArray:
 
 
 @pytest.mark.parametrize("name", WITH_BASE)
-def test_of_upright_boxes_polygons_give_what_boxes_give(name: str) -> None:
-    """To the last bit, as boxes, as four corners, and with one of the two sides as either."""
+def test_polygons_of_upright_boxes_give_the_same_as_boxes(name: str) -> None:
+    """To the last bit: as boxes, as four corners, and with either side as boxes."""
     for seed in range(4):
         truth, detections = random_boxes(np.random.default_rng(seed))
         expected = figures(report_of(name, truth, detections, base="iou"))
@@ -148,8 +148,8 @@ def test_of_upright_boxes_polygons_give_what_boxes_give(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_BASE)
-def test_turning_everything_changes_no_figure(name: str) -> None:
-    """Crowds and regions turn with the rest."""
+def test_rotating_everything_changes_no_figure(name: str) -> None:
+    """Crowds and regions rotate with the rest."""
     truth, detections = map(as_corners, random_boxes(np.random.default_rng(11)))
     parameters = {"base": "polygon"}
     still = figures(report_of(name, truth, detections, **parameters))
@@ -159,20 +159,20 @@ def test_turning_everything_changes_no_figure(name: str) -> None:
 
 
 @pytest.mark.parametrize("corners", [DIAMOND, DIAMOND[::-1], DIAMOND[2:] + DIAMOND[:2]])
-def test_the_direction_and_the_first_corner_change_nothing(corners: tuple[float, ...]) -> None:
+def test_direction_and_first_corner_make_no_difference(corners: tuple[float, ...]) -> None:
     truth = one_frame(Thing(SQUARE))
     expected = report_of("ospa", truth, one_frame(Thing(DIAMOND)), base="polygon")
     found = report_of("ospa", truth, one_frame(Thing(corners)), base="polygon")
     assert found.value("ospa") == expected.value("ospa")
 
 
-def test_what_has_no_area_is_unlike_everything() -> None:
-    """Itself included, as a flat box is."""
+def test_a_polygon_without_area_is_similar_to_nothing() -> None:
+    """Not even to itself, like a flat box."""
     flat = one_frame(Thing((0, 0, 10, 10, 20, 20, 5, 5)))
     assert report_of("f1", flat, flat, base="polygon", threshold=0.05).value("f1") == 0.0
 
 
-def test_the_similarity_of_polygons_is_shapelys_to_1e_12() -> None:
+def test_the_similarity_of_polygons_equals_shapelys_to_1e_12() -> None:
     """All pairs of 60 rectangles at any angle with 50 others."""
     random = np.random.default_rng(3)
 
@@ -198,8 +198,8 @@ def test_the_similarity_of_polygons_is_shapelys_to_1e_12() -> None:
     assert np.abs(found - shared / union).max() < 1e-12
 
 
-def test_a_crowd_absorbs_by_the_share_of_the_polygon_inside_it() -> None:
-    """Half of the square is in the diamond; all of its envelope would be."""
+def test_a_crowd_absorbs_by_the_fraction_of_the_polygon_inside_it() -> None:
+    """Half of the square is in the diamond; all of it is in the diamond's envelope."""
     truth = one_frame(Thing(DIAMOND, flags=ObjectFlag.CROWD))
     detections = one_frame(Thing(SQUARE))
 
@@ -225,16 +225,16 @@ def test_a_crowd_absorbs_by_the_share_of_the_polygon_inside_it() -> None:
         ),
     ],
 )
-def test_a_region_forgives_by_the_share_of_the_polygon_inside_it(
+def test_a_region_forgives_by_the_fraction_of_the_polygon_inside_it(
     regions: list[tuple[float, ...]], forgiven: int
 ) -> None:
-    """The diamond down to y = h has h^2 of 200, up to h = 10."""
+    """Up to h = 10, the part of the diamond above y = h has h^2 of 200."""
     things = [Thing(corners, flags=ObjectFlag.REGION) for corners in regions]
     report = report_of("f1", one_frame(*things), one_frame(Thing(DIAMOND)), base="polygon")
     assert report.value("false_positives") == 1 - forgiven
 
 
-def test_the_library_takes_the_base_of_polygons() -> None:
+def test_the_library_accepts_the_polygon_base() -> None:
     """Four corners in arrays; boxes on the other side become four corners."""
     report = score(
         "ospa",
@@ -258,8 +258,8 @@ def warned(report: Report) -> dict[str, int | None]:
 
 
 @pytest.mark.parametrize("name", WITH_BASE)
-def test_a_report_that_compares_envelopes_says_so(name: str) -> None:
-    """With the number of objects, an example, and what to do."""
+def test_a_report_that_compares_envelopes_warns_about_it(name: str) -> None:
+    """With the number of objects, an example, and advice."""
     truth = one_frame(Thing(SQUARE, track_id=1), Thing(DIAMOND, track_id=2))
     report = report_of(name, truth, truth)
     [warning] = [entry for entry in report.warnings if entry.code == "bounding_boxes_compared"]
@@ -269,8 +269,8 @@ def test_a_report_that_compares_envelopes_says_so(name: str) -> None:
     assert "bounding_boxes_compared" not in warned(report_of(name, truth, truth, base="polygon"))
 
 
-def test_upright_corners_and_regions_are_no_reason_for_a_warning() -> None:
-    """Corners that were computed may be off by rounding; regions are compared as they are."""
+def test_upright_corners_and_regions_give_no_warning() -> None:
+    """Computed corners may be off by rounding; regions are compared as they are."""
     computed = (0.1, 0.1, 20.1 + 1e-12, 0.1, 20.1, 20.1 - 1e-12, 0.1 - 1e-13, 20.1)
     truth = one_frame(Thing(computed), Thing(SQUARE[::-1]), Thing(DIAMOND, flags=ObjectFlag.REGION))
     assert "bounding_boxes_compared" not in warned(report_of("f1", truth, one_frame(Thing(SQUARE))))
@@ -279,7 +279,7 @@ def test_upright_corners_and_regions_are_no_reason_for_a_warning() -> None:
 
 
 def test_the_warning_counts_all_parts_of_an_input() -> None:
-    """Two tallies of a frame each warn as one of both does."""
+    """Two tallies of one frame each warn like one tally of both."""
     sides = [make_annotations({VIDEO: {number: [Thing(DIAMOND)]}}) for number in range(2)]
     evaluator = create_evaluator("f1")
     tallies = [evaluator.tally(side, side) for side in sides]
@@ -288,8 +288,8 @@ def test_the_warning_counts_all_parts_of_an_input() -> None:
 
 
 @pytest.mark.parametrize("at_least", [0.0, 1e-9, 0.3])
-def test_envelopes_gate_no_pair_that_is_alike_enough(at_least: float) -> None:
-    """All pairs of 150 objects of a frame with each other, more than a grid is needed for."""
+def test_the_gate_of_envelopes_drops_no_pair_that_is_similar_enough(at_least: float) -> None:
+    """All pairs of 150 objects in a frame, enough for the grid."""
     random = np.random.default_rng(13)
     sides = [
         one_frame(*(Thing(tuple(corners)) for corners in random.uniform(0, 40, size=(150, 8))))
@@ -310,13 +310,13 @@ def test_envelopes_gate_no_pair_that_is_alike_enough(at_least: float) -> None:
     assert found.similarities.tolist() == [every[target, row] for row, target in pairs]
 
 
-def test_inclusive_pixels_are_for_upright_boxes_alone() -> None:
+def test_inclusive_pixels_are_only_for_upright_boxes() -> None:
     with pytest.raises(ParameterError, match="true with base polygon"):
         create_evaluator("map", {"base": "polygon", "inclusive_pixels": True})
 
 
-def test_regions_that_count_apart_do_so_for_polygons() -> None:
-    """KITTI's rule: 32 % in each of two regions is not half, 64 % of both would be."""
+def test_regions_that_count_separately_do_so_for_polygons() -> None:
+    """KITTI's rule: 32 % in each of two regions is not half, although 64 % of both would be."""
     strips = [(0, 0, 30, 0, 30, 8, 0, 8), (0, 12, 30, 12, 30, 30, 0, 30)]
     truth = one_frame(*(Thing(corners, flags=ObjectFlag.REGION) for corners in strips))
     found = {

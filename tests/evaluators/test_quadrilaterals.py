@@ -1,4 +1,4 @@
-"""Outlines of quadrilaterals and what they share: by hand, exactly, and beside shapely."""
+"""Outlines of quadrilaterals and shared areas: by hand, exactly, and against shapely."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_areas_shared_with_a_square_by_hand(corners: Corners, expected: float) -
 
 
 def test_a_diamond_in_a_square_has_half_of_its_area() -> None:
-    """A diamond of 200 in a square of 400, whose envelopes are the same."""
+    """A diamond of 200 in a square of 400 with the same envelope."""
     square = (0, 0, 20, 0, 20, 20, 0, 20)
     assert outline_areas(outline(DIAMOND)).tolist() == [200]
     assert shared(DIAMOND, square) == 200
@@ -80,21 +80,21 @@ quadrilaterals = st.one_of(st.tuples(*[whole] * 8), st.tuples(*[real] * 8))
 
 
 def is_sure(corners: Corners) -> bool:
-    """Whether double precision tells on which side of each other two corners a corner lies."""
+    """Whether double precision decides reliably on which side of two others a corner lies."""
     least = 1e-12 * max(map(abs, corners)) ** 2
     turns = exact_areas.turns(exact_areas.points(corners))
     return all(turn == 0 or abs(turn) > least for turn in turns)
 
 
 def exact_shared(first: Corners, second: Corners) -> float:
-    """The shared area in rational numbers: that of triangles, which never overlap."""
+    """The shared area in rational numbers, from triangles that never overlap."""
     total = exact_areas.shared_by_triangles(exact_areas.points(first), exact_areas.points(second))
     return float(total)
 
 
 @given(quadrilaterals.filter(is_sure), quadrilaterals.filter(is_sure))
-def test_the_shared_area_is_that_of_rational_numbers(first: Corners, second: Corners) -> None:
-    """Whatever the shapes: crossed, non-convex, flat; to 1e-12 of the square they lie in."""
+def test_the_shared_area_equals_that_in_rational_numbers(first: Corners, second: Corners) -> None:
+    """For all shapes: crossed, non-convex, flat; to 1e-12 of the square in which they lie."""
     extent = max(map(abs, (*first, *second)))
     expected = exact_shared(first, second)
     assert shared(first, second) == pytest.approx(expected, abs=1e-12 * max(1.0, extent**2))
@@ -116,7 +116,7 @@ def rectangles(random: np.random.Generator, count: int, offset: float) -> FloatA
 
 
 def polygon_ious(first: FloatArray, second: FloatArray) -> FloatArray:
-    """By shapely."""
+    """With shapely."""
     mine, theirs = (
         shapely.polygons(first.reshape(-1, 4, 2)),
         shapely.polygons(second.reshape(-1, 4, 2)),
@@ -135,7 +135,7 @@ def ious(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 @pytest.mark.parametrize("offset", [0.0, 4000.0])
-def test_the_overlap_of_rotated_rectangles_is_shapelys_to_1e_12(offset: float) -> None:
+def test_the_overlap_of_rotated_rectangles_equals_shapelys_to_1e_12(offset: float) -> None:
     random = np.random.default_rng(7)
     first, second = rectangles(random, 20_000, offset), rectangles(random, 20_000, offset)
     found = ious(first, second)
@@ -143,7 +143,7 @@ def test_the_overlap_of_rotated_rectangles_is_shapelys_to_1e_12(offset: float) -
     assert 0.3 < (found > 0.1).mean() < 0.9
 
 
-def test_the_overlap_of_any_quadrilaterals_is_shapelys_to_1e_12() -> None:
+def test_the_overlap_of_any_quadrilaterals_equals_shapelys_to_1e_12() -> None:
     """Random corners: a third convex, a third non-convex, a third crossed."""
     random = np.random.default_rng(8)
     first, second = random.random((2, 20_000, 8)) * 40
@@ -153,7 +153,7 @@ def test_the_overlap_of_any_quadrilaterals_is_shapelys_to_1e_12() -> None:
     assert np.abs(ious(first, second) - expected).max() < 1e-12
 
 
-def test_the_overlap_does_not_change_when_both_are_turned() -> None:
+def test_the_overlap_does_not_change_when_both_are_rotated() -> None:
     random = np.random.default_rng(9)
     first, second = rectangles(random, 500, 0.0), rectangles(random, 500, 0.0)
     still = ious(first, second)
@@ -164,7 +164,7 @@ def test_the_overlap_does_not_change_when_both_are_turned() -> None:
 
 
 @given(st.tuples(*[whole] * 4), st.tuples(*[real] * 4))
-def test_upright_boxes_share_what_boxes_share_to_the_last_bit(
+def test_upright_quadrilaterals_share_what_boxes_share_to_the_last_bit(
     first: Corners, second: Corners
 ) -> None:
     boxes = [
@@ -177,8 +177,9 @@ def test_upright_boxes_share_what_boxes_share_to_the_last_bit(
 
 
 @given(quadrilaterals)
-@example((7.976816975481616e-19, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0))  # crosses by a rounding
-def test_an_outline_is_the_same_from_every_corner_and_either_way(corners: Corners) -> None:
+# Its sides cross because of rounding.
+@example((7.976816975481616e-19, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0))
+def test_an_outline_is_the_same_from_every_corner_and_in_either_direction(corners: Corners) -> None:
     given_points = np.reshape(corners, (4, 2))
     outlines = [
         outline(tuple(np.roll(points, shift, axis=0).ravel()))
@@ -199,7 +200,7 @@ def test_no_item_depends_on_its_neighbours() -> None:
     assert shared_areas(outlines_of(first), outlines_of(second)).tolist() == alone
 
 
-def test_all_but_the_corners_broadcast() -> None:
+def test_all_axes_but_that_of_the_corners_broadcast() -> None:
     """Three outlines against two: a matrix of 3 x 2 areas."""
     random = np.random.default_rng(6)
     first, second = outlines_of(random.random((3, 8))), outlines_of(random.random((2, 8)))
@@ -208,23 +209,23 @@ def test_all_but_the_corners_broadcast() -> None:
     assert areas[2, 1] == shared_areas(first[2], second[1])
 
 
-def test_what_is_neither_a_box_nor_four_corners_is_refused() -> None:
+def test_arrays_that_are_neither_boxes_nor_four_corners_are_refused() -> None:
     with pytest.raises(ValueError, match="2 coordinates are neither a box nor four corners"):
         outlines_of(np.zeros((1, 2)))
 
 
 @pytest.mark.parametrize(("degrees", "rotated"), [(0, False), (90, False), (1, True), (45, True)])
-def test_a_square_is_rotated_where_it_leaves_corners_of_its_box_out(
+def test_a_square_is_rotated_if_it_leaves_out_corners_of_its_box(
     degrees: float, rotated: bool
 ) -> None:
-    """A quarter of a turn, though computed with rounding, leaves none."""
+    """A quarter turn leaves out none, although it is computed with rounding."""
     angles = np.radians(degrees + 45.0 + 90.0 * np.arange(4))
     square = 100.0 + 0.35 * np.column_stack([np.cos(angles), np.sin(angles)])
     assert are_rotated(square.reshape(1, 8)).tolist() == [rotated]
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 1, 3), (0, 1, 3, 2)])
-def test_a_parallelogram_with_all_x_before_all_y_is_told_in_any_order_of_its_corners(
+def test_a_parallelogram_with_all_x_before_all_y_is_recognised_in_any_order_of_its_corners(
     order: tuple[int, ...],
 ) -> None:
     corners = np.array([(20.0, 300.0), (60.0, 310.0), (65.0, 350.0), (25.0, 340.0)])[list(order)]
@@ -232,14 +233,14 @@ def test_a_parallelogram_with_all_x_before_all_y_is_told_in_any_order_of_its_cor
     assert are_by_axis(corners.reshape(1, 8)).tolist() == [False]
 
 
-def test_corners_of_no_parallelogram_are_not_told() -> None:
+def test_corners_that_form_no_parallelogram_are_not_recognised() -> None:
     """Neither as pairs nor with all x first."""
     corners = np.array([[0.0, 0.0, 10.0, 0.0, 12.0, 9.0, -3.0, 4.0]])
     assert are_by_axis(corners).tolist() == [False]
 
 
 def diagonals_apart(points: list[tuple[int, int]]) -> int:
-    """Twice how far the middles of two diagonals are apart, of the pair of diagonals that suits."""
+    """Twice the distance between the midpoints of two diagonals, for the best pair of diagonals."""
     a, b, c, d = points
     return min(
         max(abs(p[axis] + q[axis] - r[axis] - s[axis]) for axis in (0, 1))
@@ -249,7 +250,7 @@ def diagonals_apart(points: list[tuple[int, int]]) -> int:
 
 @given(st.lists(st.integers(-20, 20), min_size=8, max_size=8))
 @example([20, 60, 65, 25, 300, 310, 350, 340])
-def test_what_has_all_x_first_is_told_by_its_diagonals(numbers: list[int]) -> None:
+def test_all_x_before_all_y_is_recognised_by_the_diagonals(numbers: list[int]) -> None:
     other = list(zip(numbers[:4], numbers[4:], strict=True))
     as_given = list(zip(numbers[::2], numbers[1::2], strict=True))
     size = max(max(half) - min(half) for half in (numbers[:4], numbers[4:]))

@@ -1,4 +1,4 @@
-"""Shares of boxes inside the union of regions."""
+"""Fractions of boxes inside the union of regions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def share(box: tuple[float, ...], *regions: tuple[float, ...]) -> float:
         pytest.param(((0, 0, 10, 0, 10, 10, 10, 10),), 0.5, id="a triangle"),
         pytest.param(((5, 0, 10, 5, 5, 10, 0, 5),), 0.5, id="a diamond"),
         pytest.param(((0, 0, 4, 10, 4, 0, 0, 10),), 0.4, id="a crossed region is its hull"),
-        # At height y from y / 10 to 4 + 0.4 y: 40 + 15 of 100.
+        # At height y, from y / 10 to 4 + 0.4 y: 40 + 15 of 100.
         pytest.param(((0, 0, 4, 0, 8, 10, 2, 20),), 0.55, id="cut by the box"),
         pytest.param(
             ((0, 0, 10, 0, 0, 10, 0, 10), upright(5, 0, 10, 10)), 0.875, id="slanted and upright"
@@ -53,13 +53,13 @@ def share(box: tuple[float, ...], *regions: tuple[float, ...]) -> float:
         pytest.param((upright(3, 3, 3, 8),), 0, id="a region without area"),
     ],
 )
-def test_the_share_is_that_of_the_union(
+def test_the_fraction_is_that_of_the_union(
     regions: tuple[tuple[float, ...], ...], expected: float
 ) -> None:
     assert share(TEN, *regions) == pytest.approx(expected, abs=1e-15)
 
 
-def test_a_box_without_area_has_the_share_0() -> None:
+def test_a_box_without_area_has_the_fraction_0() -> None:
     assert share((3.0, 3.0, 3.0, 8.0), upright(0, 0, 10, 10)) == 0
 
 
@@ -105,13 +105,13 @@ def exact_share(box: tuple[float, ...], regions: list[tuple[float, ...]]) -> flo
 
 
 @given(groups)
-def test_shares_are_those_of_exact_inclusion_and_exclusion(frames: Frames) -> None:
+def test_fractions_equal_those_of_exact_inclusion_and_exclusion(frames: Frames) -> None:
     expected = [exact_share(box, regions) for mine, regions in frames for box in mine]
     assert shares_inside(*arrays_of(frames)) == pytest.approx(expected, abs=1e-12)
 
 
 @given(groups)
-def test_the_greatest_share_is_that_of_one_region_alone(frames: Frames) -> None:
+def test_the_greatest_fraction_is_that_of_a_single_region(frames: Frames) -> None:
     expected = [
         max((exact_share(box, [region]) for region in regions), default=0.0)
         for mine, regions in frames

@@ -1,4 +1,4 @@
-"""Evaluators are found by name, and what cannot be used says why."""
+"""Evaluators are found by name, and unusable ones are reported with the reason."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _point(name: str, value: str, distribution: str = "some-plugin") -> EntryPoi
 
 
 @pytest.mark.parametrize("name", list(registry._BUILT_IN))
-def test_a_built_in_evaluator_is_called_what_it_is_registered_as(name: str) -> None:
+def test_a_built_in_evaluator_has_its_registered_name(name: str) -> None:
     assert issubclass(evaluator_class(name), Evaluator)
     assert create_evaluator(name).name == name
 
@@ -62,7 +62,7 @@ def test_a_plug_in_is_loaded_by_its_entry_point(points: list[EntryPoint]) -> Non
     assert create_evaluator("toy", {"limit": "5"}).parameters.limit == 5.0
 
 
-def test_an_unknown_name_gets_the_closest_known_one() -> None:
+def test_an_unknown_evaluator_gets_the_closest_known_one() -> None:
     with pytest.raises(UnknownEvaluatorError, match="'spotgoe'; did you mean spotgeo"):
         evaluator_class("spotgoe")
     with pytest.raises(UnknownEvaluatorError, match="there are spotgeo, neovision2"):
@@ -81,7 +81,7 @@ def test_an_unknown_name_gets_the_closest_known_one() -> None:
         ("SpotGoe", "did you mean spotgeo?"),
     ],
 )
-def test_a_name_in_another_case_or_that_of_a_measure_leads_to_an_evaluator(
+def test_a_name_in_another_case_or_that_of_a_measure_suggests_an_evaluator(
     name: str, advice: str
 ) -> None:
     with pytest.raises(UnknownEvaluatorError) as caught:
@@ -104,7 +104,7 @@ def test_a_plug_in_cannot_take_the_name_of_a_built_in_one(points: list[EntryPoin
         ("tests.evaluators.toy:ToyParameters", "is no subclass of Evaluator"),
     ],
 )
-def test_a_plug_in_that_cannot_be_used_is_named_with_the_reason(
+def test_an_unusable_plug_in_is_named_with_the_reason(
     points: list[EntryPoint], value: str, why: str
 ) -> None:
     points.append(_point("toy", value))
@@ -112,7 +112,7 @@ def test_a_plug_in_that_cannot_be_used_is_named_with_the_reason(
         evaluator_class("toy")
 
 
-def test_a_plug_in_must_be_called_what_it_is_registered_as(points: list[EntryPoint]) -> None:
+def test_a_plug_in_must_have_its_registered_name(points: list[EntryPoint]) -> None:
     """A worker asks for the name that the evaluator gives itself."""
     points.append(_point("other", "tests.evaluators.toy:Toy"))
     with pytest.raises(UnknownEvaluatorError, match="calls itself 'toy'"):
@@ -125,27 +125,29 @@ def test_two_plug_ins_of_one_name_are_refused(points: list[EntryPoint]) -> None:
         evaluator_class("toy")
 
 
-def test_a_plug_in_that_is_installed_twice_is_one(points: list[EntryPoint]) -> None:
+def test_a_plug_in_that_is_installed_twice_counts_once(points: list[EntryPoint]) -> None:
     """An editable install may be found both by its folder and by its metadata."""
     points += [_point("toy", "tests.evaluators.toy:Toy")] * 2
     assert evaluator_class("toy") is Toy
     assert evaluator_names().count("toy") == 1
 
 
-def test_every_wrong_parameter_is_named(points: list[EntryPoint]) -> None:
+def test_every_invalid_parameter_is_named(points: list[EntryPoint]) -> None:
     points.append(_point("toy", "tests.evaluators.toy:Toy"))
     with pytest.raises(ParameterError) as caught:
         create_evaluator("toy", {"limit": "x", "hole": 1})
     assert [fault.field for fault in caught.value.faults] == ["limit", "hole"]
 
 
-def test_an_evaluator_keeps_its_scene_and_not_its_company(points: list[EntryPoint]) -> None:
+def test_an_evaluator_keeps_its_scene_and_not_the_other_evaluators(
+    points: list[EntryPoint],
+) -> None:
     points.append(_point("toy", "tests.evaluators.toy:Toy"))
     specification = BenchmarkSpec(title="t", evaluators=(EvaluatorSpec("toy"),))
     assert create_evaluator("toy", {}, specification).specification == BenchmarkSpec(title="t")
 
 
-# --- An evaluator of another distribution is an evaluator like those that are built in
+# --- An evaluator of another distribution works like a built-in one
 
 
 TRUTH = make_annotations({("", name): {0: [(0, 0), (1, 1)], 1: []} for name in "abcd"})
@@ -168,7 +170,7 @@ def test_it_is_created_by_name_with_checked_parameters() -> None:
 
 @pytest.mark.usefixtures("counting_plugin")
 def test_worker_processes_find_it_too() -> None:
-    """Of two objects each sequence has one found, in the first of its two frames."""
+    """One of two objects of each sequence is found, in the first of its two frames."""
     evaluator = create_evaluator("count_error")
     [tally] = tally_in_parts([evaluator], TRUTH, DETECTIONS, workers=2)
     assert tally_to_bytes(tally) == tally_to_bytes(evaluator.tally(TRUTH, DETECTIONS))
@@ -185,8 +187,8 @@ def test_a_subprocess_finds_it_too(counting_plugin: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_it_passes_the_contract_suite_in_a_repository_of_its_own(counting_plugin: Path) -> None:
-    """Its own tests run in its own folder, with nothing but the installed packages."""
+def test_it_passes_the_contract_suite_in_its_own_repository(counting_plugin: Path) -> None:
+    """Its own tests run in its own folder, with only the installed packages."""
     del counting_plugin
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:asyncio", "-p", "no:cacheprovider"],

@@ -1,4 +1,4 @@
-"""Files at addresses, in the store of objects that fsspec has in the memory of the process."""
+"""Files at addresses, in fsspec's object store in the memory of the process."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def store() -> Iterator[None]:
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Path:
-    """A folder with a scene, which is in the store, too."""
+    """A folder with a scene, which is also in the store."""
     write_scene(tmp_path)
     for name in ("truth.csv", "detections.csv"):
         write_file(RemotePath(f"{ROOT}/{name}"), (tmp_path / name).read_bytes())
@@ -63,18 +63,18 @@ def only(address: str) -> RemoteFile:
 
 
 @pytest.mark.parametrize("text", ["s3://bucket", "gs://b/c", "memory://a/b"])
-def test_an_address_is_one_by_its_scheme(text: str) -> None:
+def test_an_address_is_recognised_by_its_scheme(text: str) -> None:
     assert data_path(f"{text}/") == RemotePath(text)
     assert data_path(RemotePath(text)) == RemotePath(text)
 
 
 @pytest.mark.parametrize("text", ["truth.csv", "a/b", "C://x", "-", "s3:/a", "://a", "s3:"])
-def test_all_else_is_a_path_on_a_disk(text: str) -> None:
+def test_everything_else_is_a_path_on_a_disk(text: str) -> None:
     assert data_path(text) == Path(text)
 
 
 @pytest.mark.parametrize("text", ["s3://", "S3:///", "s3:///key", "https://", "file://", "gs:////"])
-def test_an_address_names_something(text: str) -> None:
+def test_an_address_must_name_something(text: str) -> None:
     with pytest.raises(InputError) as caught:
         data_path(text)
     assert str(caught.value) == (
@@ -82,15 +82,15 @@ def test_an_address_names_something(text: str) -> None:
     )
 
 
-def test_an_empty_name_is_no_path() -> None:
-    """A variable of a shell that is not set would be the folder where one stands."""
+def test_an_empty_name_is_not_a_path() -> None:
+    """An unset shell variable would otherwise mean the working directory."""
     with pytest.raises(InputError, match="found an empty name, expected the path"):
         data_path("")
     with pytest.raises(InputError, match="found an empty name, expected the path"):
         score("f1", "", "")
 
 
-def test_a_name_with_a_character_that_ends_texts_is_no_path() -> None:
+def test_a_name_with_a_null_character_is_not_a_path() -> None:
     with pytest.raises(InputError, match=r"found 'a\\x00b', expected the path of a file or folder"):
         score("f1", "a\0b", "c")
 
@@ -107,7 +107,7 @@ def test_packed_files_are_read_at_addresses(scene: Path) -> None:
         assert read(f"{ROOT}/{name}", side="truth").frame_count == wanted.frame_count
 
 
-def test_a_file_that_has_changed_since_it_was_listed_is_refused() -> None:
+def test_a_file_that_changed_after_it_was_listed_is_refused() -> None:
     for text in (b"longer", b"abc"):
         write_file(RemotePath(f"{ROOT}/a"), b"four")
         listed = only(f"{ROOT}/a")
@@ -116,7 +116,7 @@ def test_a_file_that_has_changed_since_it_was_listed_is_refused() -> None:
             listed.read()
 
 
-def test_more_files_than_may_be_are_refused() -> None:
+def test_more_files_than_allowed_are_refused() -> None:
     write_files(RemotePath(f"{ROOT}/many"), dict.fromkeys("abc", b"x"))
     with pytest.raises(InputError, match="found 3 files, expected at most maximum_files = 2"):
         listed_files(RemotePath(f"{ROOT}/many"), 2)
@@ -131,7 +131,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(
         read(f"{ROOT}/truth.csv", side="truth", limits=ReadLimits(maximum_file_bytes=20))
 
 
-def test_of_a_folder_that_cannot_be_written_whole_nothing_stays(
+def test_a_folder_that_cannot_be_written_completely_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     files = fsspec.filesystem("memory")
@@ -148,23 +148,23 @@ def test_of_a_folder_that_cannot_be_written_whole_nothing_stays(
     assert not is_there(RemotePath(f"{ROOT}/new/a"))
 
 
-def test_a_pattern_names_what_is_there_in_order() -> None:
+def test_a_pattern_gives_the_matching_names_in_order() -> None:
     write_files(RemotePath(f"{ROOT}/runs"), {"2/f.csv": b"", "1/f.csv": b"", "0": b""})
     found = matching(RemotePath(f"{ROOT}/runs/*/f.csv"))
     assert [name.rpartition("runs/")[2] for name in found] == ["1/f.csv", "2/f.csv"]
 
 
-def test_a_kind_of_store_that_is_none_or_not_installed_is_named() -> None:
+def test_an_unknown_or_uninstalled_kind_of_store_is_named() -> None:
     with pytest.raises(InputError, match="expected a kind of store that fsspec knows"):
         read("nothing://a/b", side="truth")
     with pytest.raises(InputError, match="gs:// needs a package that is not installed"):
         read("gs://a/b", side="truth")
 
 
-def test_shards_read_their_files_alone_and_merge_to_the_whole(
+def test_shards_read_only_their_files_and_merge_to_the_whole(
     scene: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder of MOTChallenge has a file for each sequence; every file is read by one shard."""
+    """A MOTChallenge folder has one file per sequence; every file is read by one shard."""
     for side in Side:
         found = read(scene / f"{side.value}.csv", side=side.value)
         tracks = np.arange(found.object_count)

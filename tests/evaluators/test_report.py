@@ -25,7 +25,7 @@ REPORT = Report(
 )
 
 
-def test_rows_come_key_by_key_with_the_measures_of_a_key_together() -> None:
+def test_rows_are_grouped_by_key_with_the_measures_of_a_key_together() -> None:
     assert REPORT.rows() == [
         Row(None, None, None, "f1", 0.5),
         Row(None, None, None, "hits", 3),
@@ -34,7 +34,7 @@ def test_rows_come_key_by_key_with_the_measures_of_a_key_together() -> None:
     ]
 
 
-def test_one_name_stands_for_all_keys_of_a_block() -> None:
+def test_one_name_can_stand_for_all_keys_of_a_block() -> None:
     block = Block({"n": (1, 2, 3)}, ("d",), (None,), ("a", "b", "c"))
     assert [row[:3] for row in block.rows()] == [
         ("d", None, "a"),
@@ -57,18 +57,18 @@ def test_a_block_without_keys_has_no_rows() -> None:
         Block({"n": (1, 2), "m": (1,)}),
     ],
 )
-def test_columns_of_different_lengths_are_a_mistake(block: Block) -> None:
+def test_columns_of_different_lengths_are_an_error(block: Block) -> None:
     with pytest.raises((ValueError, IndexError)):
         list(block.rows())
 
 
-def test_a_value_is_found_by_all_that_it_is_of() -> None:
+def test_a_value_is_found_by_all_its_names() -> None:
     assert REPORT.value("f1") == 0.5
     assert REPORT.value("f1", domain="d", label="car", sequence="s") == 1.0
     assert REPORT.value("f1", domain="d", label="bus", sequence="t") is None
 
 
-def test_every_row_is_found_by_its_names_and_of_equal_ones_the_first() -> None:
+def test_every_row_is_found_by_its_names_and_the_first_of_equal_ones() -> None:
     blocks = (
         Block({"n": (1, 2), "m": (3, None)}, ("d",), (None,), ("a", "b")),
         Block({"n": (4, 5, 6)}, ("e", "d", "d"), ("car", None, "car"), ("a",)),
@@ -90,7 +90,7 @@ def test_every_row_is_found_by_its_names_and_of_equal_ones_the_first() -> None:
     ("domain", "label", "sequence"),
     [(None, None, None), ("d", None, None), ("d", "bus", "s"), (None, "car", "s")],
 )
-def test_a_value_of_no_such_names_is_not_there(
+def test_a_value_with_unknown_names_is_not_found(
     domain: str | None, label: str | None, sequence: str | None
 ) -> None:
     report = replace(REPORT, scores=Scores(REPORT.scores.blocks[1:]))
@@ -98,7 +98,7 @@ def test_a_value_of_no_such_names_is_not_there(
         report.value("f1", domain=domain, label=label, sequence=sequence)
 
 
-def test_a_value_that_is_not_there_is_a_key_error_that_names_the_measures() -> None:
+def test_a_missing_value_is_a_key_error_that_names_the_measures() -> None:
     with pytest.raises(KeyError, match="measures of this report: f1, hits"):
         REPORT.value("f2")
     with pytest.raises(KeyError, match="'car'"):
@@ -116,7 +116,7 @@ def test_a_value_that_is_not_there_is_a_key_error_that_names_the_measures() -> N
         ("hits", {"domain": "d"}, "measures of this report: f1, hits"),
     ],
 )
-def test_a_name_that_no_score_has_is_told_with_those_that_there_are(
+def test_a_name_without_scores_is_reported_with_the_known_ones(
     measure: str, names: dict[str, str], advice: str
 ) -> None:
     with pytest.raises(KeyError) as caught:
@@ -124,7 +124,7 @@ def test_a_name_that_no_score_has_is_told_with_those_that_there_are(
     assert str(caught.value.args[0]).partition("; ")[2] == advice
 
 
-def test_of_many_names_a_few_are_listed() -> None:
+def test_only_a_few_of_many_names_are_listed() -> None:
     names = tuple(f"s{number:03}" for number in range(100))
     block = Block({"f1": (1.0,) * 100}, sequences=names)
     report = replace(REPORT, scores=Scores((block,)))
@@ -141,7 +141,7 @@ def test_of_many_names_a_few_are_listed() -> None:
         ("roc", None, "curves of this report: roc"),
     ],
 )
-def test_a_curve_that_there_is_not_is_told_with_those_that_there_are(
+def test_a_missing_curve_is_reported_with_the_existing_ones(
     name: str, label: str | None, advice: str
 ) -> None:
     with pytest.raises(KeyError) as caught:

@@ -1,4 +1,4 @@
-"""Reports go to JSON and back without loss."""
+"""Reports are written as JSON and read back without loss."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def test_a_report_survives_json_text_with_the_type_of_every_number(report: Repor
     assert back.software == report.software
 
 
-def test_what_comes_back_is_equal_however_its_columns_lay() -> None:
-    """Columns of an evaluator are lists, several measures wide; those that are read are not."""
+def test_a_report_that_is_read_back_is_equal_whatever_its_column_layout() -> None:
+    """Columns of an evaluator are lists, several measures wide; columns that were read are not."""
     wide = Block({"f1": [0.5, None], "hits": [3, 0]}, classes=["car", "bus"])
     curve = Curve("roc", {"x": [0.0, 1.0], "y": [0, None]}, label="car")
     report = Report("e", "1", {}, "t", "d", Scores((wide,), (curve,)))
@@ -97,7 +97,7 @@ def test_what_comes_back_is_equal_however_its_columns_lay() -> None:
 
 @given(REPORTS)
 @settings(max_examples=example_count(60))
-def test_curves_with_points_come_back_equal(report: Report) -> None:
+def test_curves_with_points_are_read_back_equal(report: Report) -> None:
     back = report_from_dict(report_to_dict(report))
     for before, after in zip(report.curves, back.curves, strict=True):
         assert after.points() == before.points()
@@ -139,14 +139,14 @@ def test_the_form_is_the_documented_one() -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_what_json_cannot_hold_is_never_written(value: float) -> None:
+def test_values_that_json_lacks_are_never_written(value: float) -> None:
     report = Report("e", "1", {}, "t", "d", Scores((Block({"f1": (value,)}),)))
     with pytest.raises(ValueError, match="JSON"):
         report_to_json(report)
 
 
-def test_a_report_of_no_preset_has_no_such_key() -> None:
-    """Reports from before there were presets stay what they were, byte for byte."""
+def test_a_report_without_a_preset_has_no_such_key() -> None:
+    """Reports from before presets existed stay the same, byte for byte."""
     report = Report("f1", "1", {}, "", "", Scores(()))
     assert "preset" not in report_to_dict(report)
     assert report_from_dict(report_to_dict(report)).preset is None

@@ -1,4 +1,4 @@
-"""A report where Python shows it: at most 40 lines, and in notebooks the same as HTML."""
+"""A report as Python shows it: at most 40 lines, and in notebooks the same as HTML."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def test_a_report_is_shown_as_its_tables() -> None:
 
 
 def test_a_report_has_at_most_40_lines_and_counts_what_it_leaves_out() -> None:
-    """Two lines, 34 for two tables (3 lines beside those of each), an empty line and three notes.
+    """Two lines, 34 for two tables (each has 3 more lines), an empty line and three notes.
 
-    The first table has 1 line; so the second shows 34 - 4 - 3 = 27 labels of 2 scores each.
+    The first table has 1 line, so the second shows 34 - 4 - 3 = 27 labels of 2 scores each.
     """
     names = [f"label {number}" for number in range(100)]
     long = Block({"f1": [0.5] * 100, "found": [1] * 100}, (None,), names)
@@ -70,7 +70,7 @@ def test_a_report_has_at_most_40_lines_and_counts_what_it_leaves_out() -> None:
     )
 
 
-def test_columns_that_do_not_fit_are_left_out_and_those_of_everything_are_kept() -> None:
+def test_columns_that_do_not_fit_are_left_out_and_overall_ones_are_kept() -> None:
     domains = [f"domain-{number:02}" for number in range(30)]
     wide = report(Block({"f1": [0.5] * 30}, domains), Block({"f1": (0.25,)}))
     heading = repr(wide).splitlines()[4]
@@ -81,7 +81,7 @@ def test_columns_that_do_not_fit_are_left_out_and_those_of_everything_are_kept()
     assert f"{31 - shown} scores are not shown" in repr(wide)
 
 
-def test_a_report_of_nothing_is_its_heading() -> None:
+def test_an_empty_report_is_shown_as_its_heading() -> None:
     assert repr(report()) == "f1 1\ntau = 5"
 
 
@@ -114,7 +114,7 @@ def test_html_has_the_same_cells_and_the_curves() -> None:
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
-def test_names_in_html_are_text_and_in_text_one_line(first: str, second: str) -> None:
+def test_names_are_text_in_html_and_one_line_in_text(first: str, second: str) -> None:
     block = Block({"f1": (0.5, 0.25)}, (first,), (first, second))
     own = report(block, curves=(Curve("roc", ROC.columns, first, second),))
     plain = report(Block({"f1": (0.5, 0.25)}, ("d",), ("car", "bus")), curves=(ROC,))

@@ -1,4 +1,4 @@
-"""What a process has set up for it: memory, interrupts, and other processes."""
+"""Process settings: memory, interrupts, and other processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vidscore_evaluators.runtime import map_in_order, sigint_blocked, tune_mallo
 
 ARRAYS, ROUNDS = 100, 10
 PAGES = ARRAYS << 20 >> 12
-"""Pages of 4 KiB of all arrays of a round."""
+"""Number of 4 KiB pages of all arrays of a round."""
 
 PROGRAM = f"""
 import ctypes
@@ -40,7 +40,7 @@ of_glibc = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="not gli
 
 
 def faults(statement: str) -> int:
-    """Page faults of filling arrays of 1 MiB again and again, after the first time."""
+    """Page faults of filling arrays of 1 MiB repeatedly, after the first time."""
     program = PROGRAM.format(statement=statement)
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, check=True, text=True
@@ -51,7 +51,7 @@ def faults(statement: str) -> int:
 @of_glibc
 @pytest.mark.slow
 def test_tuned_processes_reuse_freed_memory() -> None:
-    """Imports do not tune. How much glibc then returns depends on how it got its memory."""
+    """Imports do not tune. How much glibc then returns depends on where its memory came from."""
     tuned = faults("from vidscore_evaluators.runtime import tune_malloc; tune_malloc()")
     untuned = faults("import vidscore_evaluators.scoring")
     assert tuned < PAGES // 10
@@ -59,15 +59,15 @@ def test_tuned_processes_reuse_freed_memory() -> None:
 
 
 @of_glibc
-def test_the_library_says_that_it_can() -> None:
+def test_the_library_reports_that_it_can_tune() -> None:
     assert tune_malloc()
 
 
-# --- Processes that start while interrupts are held back never see them
+# --- Processes that start while interrupts are deferred never see them
 
 
 def interrupt_from_another_thread() -> None:
-    """Have another thread take an interrupt in; one for the process might reach it too late."""
+    """Let another thread receive an interrupt; one sent to the process might arrive too late."""
 
     def take_in() -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -122,11 +122,11 @@ def test_the_block_may_be_entered_in_any_thread() -> None:
     assert done == [True]
 
 
-# --- Work for several processes: in order, with progress, and at least one
+# --- Work for several processes: in order, with progress, and with at least one
 
 
-def test_results_come_in_the_order_of_the_items_with_progress() -> None:
-    """Two processes; the largest item first, so that the last is done before it."""
+def test_results_are_in_the_order_of_the_items_with_progress() -> None:
+    """Two processes; the largest item is first, so the last one is done before it."""
     calls: list[tuple[int, int]] = []
     items = [10**6, 1000, 10]
     done = map_in_order(bin, items, workers=2, progress=lambda *at: calls.append(at))
@@ -134,6 +134,6 @@ def test_results_come_in_the_order_of_the_items_with_progress() -> None:
     assert calls == [(1, 3), (2, 3), (3, 3)]
 
 
-def test_no_worker_at_all_is_refused() -> None:
+def test_zero_workers_are_refused() -> None:
     with pytest.raises(ValueError, match="at least 1 worker is needed, not 0"):
         map_in_order(bin, [1], workers=0)

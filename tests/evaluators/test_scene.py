@@ -1,4 +1,4 @@
-"""What a criterion gets to see: groups, canonical order, and each benchmark's don't-care rule."""
+"""The input of a criterion: groups, canonical order, and each benchmark's don't-care rule."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VIDEO = ("", "video")
 HERE = (0.0, 0.0, 10.0, 10.0)
 NEAR = (1.0, 0.0, 11.0, 10.0)  # IoU with HERE: 90 / 110
 BESIDE = (50.0, 0.0, 60.0, 10.0)
-QUARTER_IN = (7.5, 0.0, 17.5, 10.0)  # a quarter of it inside HERE
+QUARTER_IN = (7.5, 0.0, 17.5, 10.0)  # A quarter of it is inside HERE.
 
 
 def scene_of(
@@ -66,15 +66,15 @@ def test_groups_are_frames_and_classes() -> None:
     assert scene.detections.groups.tolist() == [2]
 
 
-def test_ignoring_classes_leaves_a_group_a_frame() -> None:
-    """With classes ignored, a frame's car and bus stand in one group of one nameless class."""
+def test_ignoring_classes_gives_one_group_per_frame() -> None:
+    """With classes ignored, a frame's car and bus are in one group of one nameless class."""
     scene = scene_of(
         [Thing(HERE, "car"), Thing(BESIDE, "bus")], [Thing(HERE, "dog")], classes="ignore"
     )
     assert (scene.classes, scene.group_count, len(scene.truth)) == (("",), 1, 2)
 
 
-def test_order_within_a_group_is_one_of_content() -> None:
+def test_order_within_a_group_depends_on_content_alone() -> None:
     """Descending confidence, then coordinates: shuffled rows give the same scene."""
     things = [
         Thing((x, 0, x + 5, 5), "car", s) for x, s in [(3, 0.5), (1, 0.9), (2, 0.5), (0, 0.1)]
@@ -88,21 +88,21 @@ def test_order_within_a_group_is_one_of_content() -> None:
 
 
 def test_quadrilaterals_become_their_envelopes() -> None:
-    """A diamond around (5, 5) stands for the box from 0 to 10."""
+    """A diamond around (5, 5) becomes the box from 0 to 10."""
     truth = make_annotations({VIDEO: {0: [(5, 0, 10, 5, 5, 10, 0, 5)]}})
     scene = scene_of(truth, [Thing(HERE)])
     assert corners(scene.truth) == [HERE]
     assert scene.truth.areas.tolist() == [100.0]
 
 
-def test_the_area_column_takes_the_place_of_the_box_area() -> None:
-    """An object's own area counts where it has one."""
+def test_the_area_column_replaces_the_box_area() -> None:
+    """An object's own area counts if it has one."""
     scene = scene_of([Thing(HERE, columns={"area": 42.0}), Thing(BESIDE)], [])
     assert scene.truth.areas.tolist() == [42.0, 100.0]
 
 
-def test_what_is_not_scored_is_left_out_and_counted() -> None:
-    """Frames that the truth does not list, don't-care frames, and classes off the domain's list."""
+def test_unscored_rows_are_left_out_and_counted() -> None:
+    """Frames that the truth lacks, don't-care frames, and classes not listed for the domain."""
     truth = make_annotations({VIDEO: {0: [Thing(HERE, "car")], 1: []}}, dont_care=[(VIDEO, 1)])
     detections = make_annotations(
         {VIDEO: {0: [Thing(HERE, "cat"), Thing(HERE, "car")], 1: [(0, 0, 1, 1)], 2: [(0, 0, 1, 1)]}}
@@ -117,7 +117,7 @@ def test_what_is_not_scored_is_left_out_and_counted() -> None:
     }
 
 
-def test_listed_classes_are_compared_without_regard_to_case() -> None:
+def test_listed_classes_are_compared_case_insensitively() -> None:
     specification = BenchmarkSpec(domains=(DomainSpec("", ("CAR",)),))
     scene = scene_of([Thing(HERE, "Car")], [Thing(HERE, "Car", 0.9)], specification=specification)
     assert (len(scene.truth), len(scene.detections), scene.left_out) == (1, 1, {})
@@ -125,7 +125,7 @@ def test_listed_classes_are_compared_without_regard_to_case() -> None:
 
 @pytest.mark.parametrize("preset", RULES)
 def test_without_flags_every_preset_sees_the_same(preset: str) -> None:
-    """Rules differ in nothing but what flags ask for."""
+    """Rules differ only in what flags do."""
     scene = scene_of([Thing(HERE, "a")], [Thing(NEAR, "a"), Thing(BESIDE, "b")], preset)
     assert (len(scene.truth), len(scene.detections), len(scene.absorbers)) == (1, 2, 0)
     assert not scene.forgiven.any()
@@ -135,10 +135,8 @@ def test_without_flags_every_preset_sees_the_same(preset: str) -> None:
 @pytest.mark.parametrize(
     ("preset", "labels"), [("standard", ["a"]), ("coco", ["a"]), ("neovision2", ["a", "b"])]
 )
-def test_ignored_objects_absorb_in_the_classes_that_the_rule_says(
-    preset: str, labels: list[str]
-) -> None:
-    """Own class in general; any class under Neovision2's rule."""
+def test_ignored_objects_absorb_in_the_classes_of_the_rule(preset: str, labels: list[str]) -> None:
+    """In general their own class; any class under Neovision2's rule."""
     ignored = Thing(HERE, "a", flags=ObjectFlag.IGNORE)
     scene = scene_of([ignored], [Thing(NEAR, "a"), Thing(NEAR, "b")], preset)
     assert [scene.classes[scene.group_classes[g]] for g in scene.absorbers.groups] == labels
@@ -147,20 +145,20 @@ def test_ignored_objects_absorb_in_the_classes_that_the_rule_says(
 
 
 def test_distractors_absorb_in_every_class_with_detections() -> None:
-    """A flagged distractor stands once in each group of its frame that has detections."""
+    """A flagged distractor is once in each group of its frame that has detections."""
     distractor = Thing(HERE, "a", flags=ObjectFlag.DISTRACTOR)
     scene = scene_of([distractor], [Thing(NEAR, "b"), Thing(NEAR, "c")])
     assert scene.absorbers.groups.tolist() == scene.detections.groups.tolist()
 
 
 def test_crowds_absorb_many() -> None:
-    """A crowd is an absorber of any number of detections of its class."""
+    """A crowd absorbs any number of detections of its class."""
     scene = scene_of([Thing(HERE, "a", flags=ObjectFlag.CROWD)], [Thing(NEAR, "a")])
     assert scene.absorbs_many.tolist() == [True]
 
 
 def test_regions_forgive_or_remove() -> None:
-    """A quarter inside: nothing at the share of a half, removed at Neovision2's fifth."""
+    """A quarter inside: nothing at the threshold of a half, removed at Neovision2's fifth."""
     region = Thing(HERE, flags=ObjectFlag.REGION)
     deep, quarter = Thing((2, 0, 12, 10), confidence=0.9), Thing(QUARTER_IN, confidence=0.5)
     standard = scene_of([region], [deep, quarter])
@@ -170,10 +168,10 @@ def test_regions_forgive_or_remove() -> None:
     assert neovision2.left_out == {"in_regions": 2}
 
 
-def test_motchallenge_removes_what_distractors_take_beforehand() -> None:
+def test_motchallenge_first_removes_detections_matched_with_distractors() -> None:
     """Of two detections on a person and a reflection, the better one keeps the person.
 
-    IoU of the detections with the person: 1 and 90/110; with the reflection, 90/110 and 1.
+    IoU of the detections with the person: 1 and 90/110; with the reflection: 90/110 and 1.
     """
     truth = [Thing(HERE, "pedestrian"), Thing(NEAR, "reflection")]
     detections = [Thing(HERE, "pedestrian", 0.1), Thing(NEAR, "pedestrian", 0.9)]
@@ -189,8 +187,8 @@ def test_motchallenge_keeps_a_detection_that_is_not_similar_enough_to_a_distract
     assert len(scene.detections) == 1
 
 
-def test_kitti_takes_vans_for_cars_and_forgives_what_is_alone_in_a_region() -> None:
-    """A car found on a van goes, one on a car stays though a region covers it, one alone goes."""
+def test_kitti_treats_vans_as_cars_and_forgives_unmatched_detections_in_a_region() -> None:
+    """A car found on a van or alone is removed; one on a car stays even inside a region."""
     truth = [
         Thing(HERE, "Car"),
         Thing(BESIDE, "Van"),
@@ -203,8 +201,8 @@ def test_kitti_takes_vans_for_cars_and_forgives_what_is_alone_in_a_region() -> N
 
 
 @pytest.mark.parametrize("name", ["clear", "hota", "f1", "map", "ospa"])
-def test_a_report_by_the_kitti_preset_says_that_it_is_not_the_whole_rule(name: str) -> None:
-    """Its warning says by how much published trackers are off; other presets have none."""
+def test_a_report_of_the_kitti_preset_says_that_the_rule_is_incomplete(name: str) -> None:
+    """Its warning says how far published trackers are off; other presets have none."""
     truth = make_annotations({("", "s"): {0: [Thing(HERE, "Car", track_id=1)]}})
     for preset, warned in (("kitti", ["rule_incomplete"]), ("motchallenge", [])):
         report = score(name, truth, truth, dont_care=preset)
@@ -212,8 +210,8 @@ def test_a_report_by_the_kitti_preset_says_that_it_is_not_the_whole_rule(name: s
         assert all("5 points" in warning.message for warning in report.warnings)
 
 
-def test_a_criterion_without_a_threshold_sees_truth_and_detections_alone() -> None:
-    """Settled first: one detection is absorbed, one forgiven in a region, one lies in a crowd."""
+def test_a_criterion_without_a_threshold_sees_only_remaining_truth_and_detections() -> None:
+    """Decided first: one detection is absorbed, one forgiven in a region, one lies in a crowd."""
     truth = [
         Thing(HERE, "a"),
         Thing(BESIDE, "a", flags=ObjectFlag.IGNORE),

@@ -1,4 +1,4 @@
-"""A scorer that gets frame after frame reports what scoring the same frames at once does."""
+"""A scorer that gets single frames reports the same as scoring all frames at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NUMBERED = {"a": 3, "b": 1, "c": 2}
 
 
 def given_frame(side: Annotations, row: int) -> dict[str, Any]:
-    """The objects of a frame, as a tracker gives them."""
+    """The objects of a frame, as a tracker returns them."""
     frame = side.frame_run(row, row + 1)
     labels = np.array([NUMBERED[frame.labels[index]] for index in frame.label_indices.tolist()])
     return {
@@ -43,8 +43,8 @@ def given_frame(side: Annotations, row: int) -> dict[str, Any]:
 )
 @settings(max_examples=example_count(10), deadline=None)
 @given(case=cases(Needs((4,), (4,), tracks=True), object_flags=(0,), dont_care_frames=False))
-def test_at_any_time_the_report_is_that_of_the_frames_so_far(name: str, case: Case) -> None:
-    case = Case(*(replace(side, frame_times_s=None) for side in case))  # updates have no times
+def test_the_report_always_covers_the_frames_so_far(name: str, case: Case) -> None:
+    case = Case(*(replace(side, frame_times_s=None) for side in case))  # Updates have no times.
     scorer = Scorer(name, labels={number: label for label, number in NUMBERED.items()})
     rows = {key: row for row, key in enumerate(frame_keys(case.detections))}
     order = [(row, rows[key]) for row, key in enumerate(frame_keys(case.truth)) if key in rows]
@@ -71,7 +71,7 @@ def test_at_any_time_the_report_is_that_of_the_frames_so_far(name: str, case: Ca
         assert scorer.frame_count == count
 
 
-def test_a_score_is_had_at_any_time() -> None:
+def test_a_score_is_available_at_any_time() -> None:
     scorer = Scorer("map", labels=["car"])
     assert scorer.value("ap_50") is None
     both = {"boxes": BOX, "scores": [0.9], "labels": [0]}
@@ -80,13 +80,13 @@ def test_a_score_is_had_at_any_time() -> None:
     assert scorer.value("ap_50", label="car") == 1.0
     less_sure = {**both, "scores": [0.5]}
     scorer.update(1, truth={"boxes": BOX + 50, "labels": [0]}, detections=less_sure)
-    # One of two objects is found, before the false alarm: precision 1 up to recall 0.5.
+    # One of two objects is found, before the false positive: precision 1 up to recall 0.5.
     assert scorer.value("ap_50") == 0.5
     with pytest.raises(KeyError, match="no score 'mota'"):
         scorer.value("mota")
 
 
-# --- what detectors give ----------------------------------------------------------------------
+# --- output of detectors ----------------------------------------------------------------------
 
 
 @dataclass
@@ -102,7 +102,7 @@ class Detections:
 
 
 class Tensor:
-    """What of a torch tensor is used: it can only be read from the processor's memory."""
+    """What is used of a torch tensor: it can only be read from CPU memory."""
 
     def __init__(self, values: Any) -> None:
         self.values = np.asarray(values)
@@ -138,7 +138,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_detections_are_taken_as_detectors_give_them(form: str) -> None:
+def test_detections_are_accepted_as_detectors_return_them(form: str) -> None:
     scorer = Scorer("clear", labels=["person", "bus", "car"])
     truth = {"boxes": TWO, "labels": [2, 1], "track_ids": [1, 2]}
     scorer.update(4, truth=truth, detections=FORMS[form])
@@ -152,21 +152,21 @@ def test_detections_are_taken_as_detectors_give_them(form: str) -> None:
     assert scorer.report() == score("clear", objects, THINGS)
 
 
-def test_without_names_of_its_own_a_scorer_takes_those_of_supervision() -> None:
+def test_a_scorer_without_label_names_uses_those_of_supervision() -> None:
     scorer = Scorer("f1")
     found = Detections(BOX, class_id=np.array([2]), data={"class_name": np.array(["car"])})
     scorer.update(0, truth={"boxes": BOX, "labels": ["car"]}, detections=found)
     assert scorer.value("true_positives", label="car") == 1
 
 
-def test_a_class_without_a_name_is_called_by_its_digits() -> None:
+def test_a_class_without_a_name_is_named_by_its_digits() -> None:
     scorer = Scorer("f1")
     scorer.update(0, truth={"boxes": BOX, "labels": [12]}, detections=Detections(BOX))
     assert scorer.value("false_negatives", label="12") == 1
     assert scorer.value("false_positives") == 1
 
 
-def test_bare_boxes_points_and_nothing_are_objects_as_well() -> None:
+def test_bare_boxes_points_and_nothing_are_accepted_as_objects() -> None:
     scorer = Scorer("f1")
     scorer.update(0, truth=TWO, detections=BOX)
     scorer.update(1, truth=None, detections=[])
@@ -178,7 +178,7 @@ def test_bare_boxes_points_and_nothing_are_objects_as_well() -> None:
     assert points.value("true_positives") == 1
 
 
-def test_crowds_and_ignored_objects_are_no_misses() -> None:
+def test_crowds_and_ignored_objects_are_not_misses() -> None:
     scorer = Scorer("f1")
     scorer.update(0, truth={"boxes": TWO, "iscrowd": [0, 1], "area": [100, 100]}, detections=None)
     scorer.update(1, truth={"boxes": TWO, "ignore": [True, True]}, detections=None)
@@ -214,7 +214,7 @@ def test_crowds_and_ignored_objects_are_no_misses() -> None:
         ({"boxes": BOX, "scores": np.ma.array([1.0], mask=True)}, "confidences: found masked"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_and_changes_nothing(detections: Any, reason: str) -> None:
+def test_faults_are_reported_and_change_nothing(detections: Any, reason: str) -> None:
     scorer = Scorer("f1", labels=["car"])
     scorer.update(0, truth=BOX, detections=BOX)
     before = scorer.report()
@@ -225,7 +225,7 @@ def test_what_is_wrong_is_said_and_changes_nothing(detections: Any, reason: str)
     assert scorer.value("true_positives") == 2
 
 
-def test_a_frame_that_comes_twice_is_refused() -> None:
+def test_a_repeated_frame_is_refused() -> None:
     scorer = Scorer("f1", sequence="street")
     scorer.update(3, truth=BOX, detections=BOX)
     with pytest.raises(InputError, match="frame 3 of sequence street again, expected each frame"):
@@ -237,7 +237,7 @@ def test_a_frame_that_comes_twice_is_refused() -> None:
 
 
 @pytest.mark.parametrize("frame", [-1, 1.5, "1", None])
-def test_what_is_no_frame_number_is_refused(frame: Any) -> None:
+def test_an_invalid_frame_number_is_refused(frame: Any) -> None:
     with pytest.raises(InputError, match="frame_numbers"):
         Scorer("f1").update(frame, truth=BOX, detections=BOX)
 
@@ -252,8 +252,8 @@ def test_corners_after_boxes_are_refused() -> None:
 
 @pytest.mark.parametrize("name", ["f1", "hota", "ospa", "coco"])
 @pytest.mark.parametrize("nothing", [None, [], {"boxes": []}, np.zeros((0, 2)), np.zeros((0, 4))])
-def test_frames_without_objects_decide_no_shape(name: str, nothing: Any) -> None:
-    """A tracker's first frames are empty, whatever array it has for that."""
+def test_frames_without_objects_do_not_decide_the_shape(name: str, nothing: Any) -> None:
+    """A tracker's first frames are empty, with an array of any shape."""
     corners = {"boxes": np.array([[0.0, 0, 10, 0, 10, 10, 0, 10]]), "track_ids": np.array([1])}
     scorer = Scorer(name, sequence="s")
     scorer.update(0, truth=nothing, detections=nothing)
@@ -301,14 +301,14 @@ def test_a_preset_gives_a_report_for_each_of_its_evaluators() -> None:
     assert scorer.value("mota") == scorer.value("idf1") == scorer.value("hota") == 1.0
 
 
-def test_its_text_says_how_far_it_is() -> None:
+def test_its_repr_shows_its_progress() -> None:
     scorer = Scorer("map")
     assert repr(scorer) == "<Scorer map: 0 frames>"
     scorer.update(0, truth=BOX, detections=BOX)
     assert repr(scorer) == "<Scorer map: 1 frame>"
 
 
-def test_many_frames_are_tallied_without_a_report_being_asked_for(
+def test_many_frames_are_tallied_before_a_report_is_requested(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("vidscore_evaluators.scorer.FRAMES_PER_TALLY", 5)
@@ -323,5 +323,5 @@ def test_many_frames_are_tallied_without_a_report_being_asked_for(
     assert FRAMES_PER_TALLY == 1000
 
 
-def test_the_library_offers_it() -> None:
+def test_the_library_exports_it() -> None:
     assert vidscore.Scorer is Scorer

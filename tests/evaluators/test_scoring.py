@@ -1,4 +1,4 @@
-"""Scoring in one call applies the specification, refuses bad input, and can use workers."""
+"""Scoring in one call applies the specification, refuses invalid input, and can use workers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_every_unknown_sequence_of_the_detections_is_named() -> None:
     assert [fault.found for fault in caught.value.faults] == ["sequence x", "sequence e/s"]
 
 
-def test_a_name_in_the_table_that_no_frame_uses_is_no_sequence() -> None:
+def test_an_unused_name_in_the_table_is_not_a_sequence() -> None:
     detections = TRUTH.with_tables((*TRUTH.sequences, SequenceKey("no", "where")), TRUTH.labels)
     [report] = score_annotations([toy()], TRUTH, detections)
     assert report.value("frames") == 2
@@ -70,14 +70,14 @@ def test_a_shape_that_an_evaluator_cannot_use_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["f1", "map", "clear", "hota"])
-def test_a_criterion_says_by_which_base_it_compares_points(name: str) -> None:
+def test_a_criterion_names_the_base_by_which_it_can_compare_points(name: str) -> None:
     points = make_annotations({("", "s"): {0: [Thing((1.0, 2.0), track_id=1)]}})
     with pytest.raises(GeometryError, match="points are compared with base=euclidean"):
         score_annotations([create_evaluator(name)], points, points)
     score_annotations([create_evaluator(name, {"base": "euclidean"})], points, points)
 
 
-def test_progress_is_told_up_to_the_end() -> None:
+def test_progress_is_reported_up_to_the_end() -> None:
     told: list[tuple[int, int]] = []
     score_annotations(
         [toy()], TRUTH, TRUTH, progress=lambda done, total: told.append((done, total))
@@ -113,7 +113,7 @@ OTHER_TYPES = [
 def test_columns_of_types_that_hold_the_same_numbers_score_the_same(
     name: str, column: str, dtype: type
 ) -> None:
-    """Whoever builds annotations out of arrays may have narrower ones."""
+    """Annotations made from arrays may have narrower types."""
     evaluator = create_evaluator(name)
     truth = SCENES[max(set(evaluator.needs.truth_arities) & set(SCENES))]
     other = replace(truth, **{column: getattr(truth, column).astype(dtype)})

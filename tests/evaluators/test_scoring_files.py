@@ -1,4 +1,4 @@
-"""The library: `read` and `score`, as a notebook uses them."""
+"""The library's `read` and `score`, as a notebook uses them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def counts(report: Report) -> list[Any]:
 
 
 def test_paths_annotations_and_arrays_score_the_same(files: tuple[Path, Path]) -> None:
-    """Two true positives, one of them 4 px away (16), and tau^2 = 100 each for miss and alarm."""
+    """Two true positives, one 4 px off (16); tau^2 = 100 each for a miss and a false positive."""
     truth, detections = files
     reports = [
         score("spotgeo", truth, detections),
@@ -71,7 +71,7 @@ def test_parameters_are_keywords() -> None:
     assert counts(score("spotgeo", TRUTH, NEAR, tau=3.5))[:3] == [1, 2, 2]
 
 
-def test_several_evaluators_give_a_report_each_in_their_order() -> None:
+def test_several_evaluators_give_reports_in_their_order() -> None:
     reports = score(["spotgeo", EvaluatorSpec("spotgeo", {"tau": 3.5})], TRUTH, NEAR)
     assert [report.value("true_positives") for report in reports] == [2, 1]
 
@@ -86,7 +86,7 @@ def test_workers_do_not_change_a_bit() -> None:
     assert alone == together
 
 
-def test_a_manifest_brings_frames_and_parameters_and_keywords_come_over_it(tmp_path: Path) -> None:
+def test_a_manifest_gives_frames_and_parameters_and_keywords_override_them(tmp_path: Path) -> None:
     path = tmp_path / "manifest.toml"
     path.write_text(
         '[[evaluators]]\nname = "spotgeo"\nparameters = {tau = 3.5}\n'
@@ -103,7 +103,7 @@ def test_specification_and_manifest_together_are_refused(tmp_path: Path) -> None
         score("spotgeo", TRUTH, NEAR, specification=BenchmarkSpec(), manifest=tmp_path / "m.toml")
 
 
-def test_a_sequence_of_the_specification_may_be_detected() -> None:
+def test_a_sequence_of_the_specification_may_have_detections() -> None:
     elsewhere = {**NEAR, "sequence": ["2", "2", "2"]}
     with pytest.raises(InputError, match="sequence 2"):
         score("spotgeo", TRUTH, elsewhere)
@@ -112,7 +112,7 @@ def test_a_sequence_of_the_specification_may_be_detected() -> None:
     assert report.value("false_negatives") == 3
 
 
-def test_a_breach_of_the_evaluators_rules_names_file_and_line(tmp_path: Path) -> None:
+def test_a_violation_of_the_evaluators_rules_names_file_and_line(tmp_path: Path) -> None:
     path = tmp_path / "detections.csv"
     path.write_text(HEADER + "1,1,10,5\n1,2,700,5\n")
     with pytest.raises(InputError) as caught:
@@ -123,10 +123,10 @@ def test_a_breach_of_the_evaluators_rules_names_file_and_line(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("truth", "told"), [("1,1,10,5\n", [2, 3]), ("1,one,10,5\n", [2, 2])])
-def test_sequences_that_the_truth_does_not_have_are_told_beside_broken_rows(
+def test_unknown_sequences_are_reported_beside_invalid_rows(
     tmp_path: Path, truth: str, told: list[int]
 ) -> None:
-    """Where the truth has broken rows, it is not known which sequences it has."""
+    """If the truth has invalid rows, its sequences are unknown."""
     paths = tmp_path / "truth.csv", tmp_path / "detections.csv"
     for path, rows in zip(paths, (truth, "1,two,20,5\n7,1,10,5\n"), strict=True):
         path.write_text(HEADER + rows)
@@ -135,7 +135,7 @@ def test_sequences_that_the_truth_does_not_have_are_told_beside_broken_rows(
     assert [fault.line for fault in caught.value.faults] == told
 
 
-def test_skipped_rows_are_a_warning_of_the_report(tmp_path: Path) -> None:
+def test_skipped_rows_give_a_warning_in_the_report(tmp_path: Path) -> None:
     path = tmp_path / "detections.csv"
     path.write_text(HEADER + "1,1,10,5\n1,two,20,5\n")
     with pytest.raises(InputError, match="line 3, column frame"):
@@ -145,7 +145,7 @@ def test_skipped_rows_are_a_warning_of_the_report(tmp_path: Path) -> None:
     assert report.value("true_positives") == 1
 
 
-def test_wrong_names_are_refused_before_files_are_read() -> None:
+def test_invalid_names_are_refused_before_files_are_read() -> None:
     with pytest.raises(UnknownEvaluatorError, match="did you mean spotgeo"):
         score("spotgo", "nothing", "nothing")
     with pytest.raises(ParameterError, match="did you mean tau"):
@@ -153,7 +153,7 @@ def test_wrong_names_are_refused_before_files_are_read() -> None:
 
 
 @pytest.mark.parametrize("data", [7, None, [1, 2], np.zeros((2, 2))])
-def test_what_is_no_data_is_refused(data: Any) -> None:
+def test_invalid_data_is_refused(data: Any) -> None:
     with pytest.raises(InputError, match=r"truth: found .*, expected a path"):
         score("spotgeo", data, NEAR)
 
@@ -165,15 +165,15 @@ def test_reading_gives_columns(files: tuple[Path, Path]) -> None:
 
 
 @pytest.mark.parametrize("name", vidscore_evaluators.__all__)
-def test_every_name_that_is_offered_is_no_module_of_that_name(name: str) -> None:
-    """A module becomes an attribute of its package once imported, and would take its place."""
+def test_no_exported_name_is_that_of_a_module(name: str) -> None:
+    """An imported module becomes an attribute of its package, and would replace it."""
     modules = {module.name for module in pkgutil.iter_modules(vidscore_evaluators.__path__)}
     assert name not in modules
     assert getattr(vidscore, name) is getattr(vidscore_evaluators, name)
     assert getattr(vidscore, name).__name__ == name
 
 
-def test_a_name_that_is_not_offered_is_an_attribute_error() -> None:
+def test_a_name_that_is_not_exported_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         vidscore_evaluators.nothing  # noqa: B018 - looking it up is the test
 
@@ -191,7 +191,7 @@ def test_importing_the_library_loads_no_heavy_package() -> None:
 def test_detections_without_an_object_have_the_shape_of_the_truth(
     files: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    """A detector that finds nothing, read once and scored as its file is."""
+    """A detector that finds nothing, read once and scored like its file."""
     truth, found = files[0], tmp_path / "found.jsonl"
     found.write_text('{"sequence": "1", "frame": 1, "objects": []}\n')
     whole = score("ospa", truth, found, base="euclidean", cutoff_px=10)
@@ -216,7 +216,7 @@ def frame(objects: list[Any], arity: int) -> Annotations:
         ("spotgeo", [BOX], ([], QUADRILATERAL), POINT),
     ],
 )
-def test_a_side_without_an_object_has_the_shape_of_the_other_or_else_one_that_is_taken(
+def test_a_side_without_objects_has_the_shape_of_the_other_or_a_default(
     evaluator: str, empty: list[int], other: tuple[list[Any], int], expected: int
 ) -> None:
     specification = judged_by(evaluator, specification=None, manifest=None, parameters={})
@@ -227,12 +227,12 @@ def test_a_side_without_an_object_has_the_shape_of_the_other_or_else_one_that_is
         assert [side.annotations.arity for side in (first, second)] == [expected, expected]
 
 
-def test_no_shape_is_taken_by_evaluators_of_points_and_of_boxes() -> None:
+def test_there_is_no_default_shape_for_evaluators_of_points_and_of_boxes() -> None:
     with pytest.raises(GeometryError):
         score(["spotgeo", "neovision2"], frame([], BOX), frame([], BOX))
 
 
-def test_a_confidence_beyond_its_scale_is_refused_with_its_line(
+def test_a_confidence_outside_its_scale_is_refused_with_its_line(
     files: tuple[Path, Path], tmp_path: Path
 ) -> None:
     found = tmp_path / "found.csv"

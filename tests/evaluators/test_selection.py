@@ -1,4 +1,4 @@
-"""A part of the data scores as that part alone would, and the report says which it was."""
+"""A part of the data is scored as if it were alone, and the report names the part."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ DETECTIONS = make_annotations(
 
 
 def keep(side: Annotations, wanted: Callable[[SequenceKey, int], bool]) -> Annotations:
-    """Some frames, found one by one; sequences of none of them are in no table."""
+    """The given frames, found one by one; unused sequences are in no table."""
     rows = [row for row, key in enumerate(frame_keys(side)) if wanted(*key)]
     used = tuple(sorted({frame_keys(side)[row][0] for row in rows}))
     return side.take_frames(np.array(rows, dtype=np.int64)).with_tables(used, side.labels)
 
 
 def without(side: Annotations, *labels: str) -> Annotations:
-    """The objects that have none of some labels."""
+    """The objects that have none of the given labels."""
     rows: list[int] = side.label_indices.tolist()
     return side.take_objects(np.array([side.labels[row] not in labels for row in rows], dtype=bool))
 
@@ -108,7 +108,7 @@ def test_both_ends_of_frames_are_included() -> None:
     assert report.value("false_negatives") == 3
 
 
-def test_a_sequence_is_chosen_in_every_domain_or_in_one() -> None:
+def test_a_sequence_is_selected_in_every_domain_or_in_one() -> None:
     both = score("f1", TRUTH, DETECTIONS, select=Selection(sequences="001"))
     one = score("f1", TRUTH, DETECTIONS, select=Selection(sequences=["Helo/001"]))
     assert both.value("true_positives") == 3
@@ -116,7 +116,7 @@ def test_a_sequence_is_chosen_in_every_domain_or_in_one() -> None:
     assert {row.domain for row in one.rows()} == {None, "Helo"}
 
 
-def test_frames_that_only_the_specification_lists_are_chosen_like_the_others() -> None:
+def test_frames_that_only_the_specification_lists_are_selected_like_the_others() -> None:
     specification = BenchmarkSpec(
         sequences=(
             SequenceSpec("001", "Tower", frame_count=20),
@@ -133,8 +133,8 @@ def test_frames_that_only_the_specification_lists_are_chosen_like_the_others() -
     assert report.value("false_negatives") == 4
 
 
-def test_an_entry_of_the_specification_keeps_its_frames_where_none_are_chosen() -> None:
-    """And one that lists none has those of the truth that are chosen."""
+def test_an_entry_of_the_specification_keeps_its_frames_if_none_are_selected() -> None:
+    """An entry without frames gets the selected ones of the truth."""
     nothing = make_annotations({}, arity=4)
     for entry, frames, kept, missed in (
         (SequenceSpec("001", "Tower", frame_count=20), None, {"frame_count": 20}, 4),
@@ -155,7 +155,7 @@ def test_a_part_that_only_the_specification_lists_has_no_objects_and_is_scored()
     assert report.value("false_positives") == 1
 
 
-def test_evaluators_with_rules_on_whole_sequences_note_that_they_see_chosen_frames() -> None:
+def test_evaluators_with_rules_on_whole_sequences_note_that_they_see_selected_frames() -> None:
     frame_wise, tracks = score(["f1", "clear"], TRUTH, DETECTIONS, select=Selection(frames="0:1"))
     assert [warning.code for warning in frame_wise.warnings] == []
     [note] = [warning for warning in tracks.warnings if warning.code == "chosen_frames"]
@@ -183,7 +183,7 @@ def test_a_label_scores_as_if_there_were_no_other(name: str, case: Case, label: 
     assert part.rows() == alone.rows()
 
 
-def test_labels_that_are_not_chosen_are_no_reason_for_a_warning() -> None:
+def test_labels_that_are_not_selected_give_no_warning() -> None:
     listed = score("f1", TRUTH, DETECTIONS, specification=BenchmarkSpec(classes=("car",)))
     chosen = score("f1", TRUTH, DETECTIONS, select=Selection(labels="car"))
     assert chosen.rows() == listed.rows()
@@ -191,7 +191,7 @@ def test_labels_that_are_not_chosen_are_no_reason_for_a_warning() -> None:
     assert not chosen.warnings
 
 
-def test_a_label_is_chosen_in_the_domains_that_score_it() -> None:
+def test_a_label_is_selected_in_the_domains_that_score_it() -> None:
     lists = (DomainSpec("Tower", ("car", "bus")), DomainSpec("Helo", ("truck",)))
     specification = BenchmarkSpec(domains=lists)
     chosen = Selection(labels=["bus"])
@@ -204,7 +204,7 @@ def test_a_label_is_chosen_in_the_domains_that_score_it() -> None:
     assert report.value("true_positives") == 1
 
 
-def test_objects_of_neighbouring_labels_are_seen_by_the_rule_of_a_benchmark() -> None:
+def test_the_rule_of_a_benchmark_still_sees_objects_of_neighbouring_labels() -> None:
     truth = make_annotations({("", "s"): {0: [box(0, "Car"), box(40, "Van", 2)]}})
     detections = make_annotations({("", "s"): {0: [box(0, "Car"), box(40, "Car", 2)]}})
     evaluator = EvaluatorSpec("f1", {"dont_care": "kitti"})
@@ -212,7 +212,7 @@ def test_objects_of_neighbouring_labels_are_seen_by_the_rule_of_a_benchmark() ->
     assert (report.value("true_positives"), report.value("false_positives")) == (1, 0)
 
 
-def test_a_label_that_a_preset_does_not_score_cannot_be_chosen() -> None:
+def test_a_label_that_a_preset_does_not_score_cannot_be_selected() -> None:
     truth = make_annotations({("", "s"): {0: [box(0, "car"), box(40, "others", 2)]}})
     with pytest.raises(ParameterError, match="label 'others', expected a label that"):
         score("visdrone-det", truth, truth, select=Selection(labels="others"))
@@ -225,7 +225,7 @@ def test_the_protocol_of_neovision2_keeps_its_lists() -> None:
         score("neovision2", TRUTH, DETECTIONS, select=Selection(labels="Boot"))
 
 
-def test_an_evaluator_that_scores_all_labels_alike_refuses_a_choice() -> None:
+def test_an_evaluator_that_treats_all_labels_alike_refuses_a_selection() -> None:
     points = make_annotations({("", "s"): {0: [(1.0, 1.0)]}})
     with pytest.raises(ParameterError) as caught:
         score("spotgeo", points, points, select=Selection(labels="car"))
@@ -234,7 +234,7 @@ def test_an_evaluator_that_scores_all_labels_alike_refuses_a_choice() -> None:
     ]
 
 
-def test_rows_of_other_labels_are_no_outcomes() -> None:
+def test_rows_of_other_labels_have_no_outcomes() -> None:
     none = np.zeros(3, dtype=np.int64)
     table = Outcomes(
         (SequenceKey("", "s"),),
@@ -261,7 +261,7 @@ def test_rows_of_other_labels_are_no_outcomes() -> None:
 # --- names -----------------------------------------------------------------------------------
 
 
-def test_every_name_that_there_is_not_is_listed_with_the_nearest_one() -> None:
+def test_every_unknown_name_is_listed_with_the_nearest_one() -> None:
     chosen = Selection(domains=["Towre"], sequences=["T/002", "002"], labels=["cat", "bus"])
     with pytest.raises(ParameterError) as caught:
         score("f1", TRUTH, DETECTIONS, select=chosen)
@@ -272,7 +272,7 @@ def test_every_name_that_there_is_not_is_listed_with_the_nearest_one() -> None:
     ]
 
 
-def test_where_no_name_is_near_the_first_ones_are_listed() -> None:
+def test_if_no_name_is_near_the_first_ones_are_listed() -> None:
     videos = {("", f"{number:03d}"): {0: [box(0)]} for number in range(12)}
     truth = make_annotations(videos)
     with pytest.raises(ParameterError, match=r"there are 000, .*, 009 and 2 more"):
@@ -290,19 +290,19 @@ def test_a_part_without_any_frame_is_refused() -> None:
 @pytest.mark.parametrize(
     "frames", ["", "a", "3:1", "1:2:3", "-1", "1,,2", [(3, 1)], [-1], [1.5], ["1"], [], 2**60]
 )
-def test_frames_that_are_none_are_refused(frames: Any) -> None:
+def test_invalid_frames_are_refused(frames: Any) -> None:
     with pytest.raises(ParameterError, match="expected frames such as 100:200"):
         Selection(frames=[frames] if isinstance(frames, int) else frames)
 
 
-def test_frames_may_have_any_number_that_a_frame_can_have() -> None:
+def test_frames_may_have_any_valid_frame_number() -> None:
     assert Selection(frames=[2**53 - 1]) == Selection(frames="9007199254740991")
     with pytest.raises(ParameterError, match="expected frames such as 100:200"):
         Selection(frames=[2**53])
 
 
 @pytest.mark.parametrize("names", [3, ["a" * 99, 3]])
-def test_names_that_are_none_are_refused(names: Any) -> None:
+def test_invalid_names_are_refused(names: Any) -> None:
     with pytest.raises(ParameterError) as caught:
         Selection(labels=names)
     (fault,) = caught.value.faults
@@ -312,7 +312,7 @@ def test_names_that_are_none_are_refused(names: Any) -> None:
 
 @pytest.mark.parametrize("field", ["domains", "sequences", "labels"])
 @pytest.mark.parametrize("names", [[], (), iter(()), np.array([], dtype=str)])
-def test_an_empty_list_of_names_does_not_choose_everything(field: str, names: Any) -> None:
+def test_an_empty_list_of_names_does_not_select_everything(field: str, names: Any) -> None:
     with pytest.raises(
         ParameterError, match=rf"{field}: found .*, expected a name or several; None"
     ):
@@ -326,7 +326,7 @@ def test_names_of_a_report_are_an_array() -> None:
         from_dict(Selection, {"labels": []})
 
 
-def test_frames_are_typed_as_they_are_read() -> None:
+def test_frames_are_given_in_the_notation_in_which_they_are_shown() -> None:
     assert Selection(frames=[(100, 200), 300]).typed_frames == "100:200,300"
     assert Selection(labels="car").typed_frames is None
 
@@ -334,7 +334,7 @@ def test_frames_are_typed_as_they_are_read() -> None:
 # --- reports ---------------------------------------------------------------------------------
 
 
-def test_a_report_says_what_was_chosen() -> None:
+def test_a_report_says_what_was_selected() -> None:
     chosen = Selection(domains="Tower", labels=("car",), frames="5, 0:1")
     report = score("f1", TRUTH, DETECTIONS, select=chosen)
     document = report_to_dict(report)
@@ -346,7 +346,7 @@ def test_a_report_says_what_was_chosen() -> None:
     assert str(chosen) == "domain Tower; label car; frames 0:1, 5"
 
 
-def test_a_report_of_everything_says_nothing() -> None:
+def test_a_report_of_everything_has_no_selection() -> None:
     assert "selection" not in report_to_dict(score("f1", TRUTH, DETECTIONS))
     assert not ALL
 
@@ -360,19 +360,19 @@ def test_the_plain_form_has_an_inverse(names: list[str], frames: list[int] | Non
     assert from_dict(Selection, json.loads(json.dumps(to_dict(chosen)))) == chosen
 
 
-def test_workers_score_a_part_as_this_process_does() -> None:
+def test_workers_score_a_part_like_this_process() -> None:
     chosen = Selection(labels="car", frames="0:5")
     here = score("f1", TRUTH, DETECTIONS, select=chosen)
     assert score("f1", TRUTH, DETECTIONS, select=chosen, workers=2) == here
 
 
-def test_a_preset_stays_named() -> None:
+def test_a_preset_keeps_its_name() -> None:
     boxes = make_annotations({("", "1"): {1: [box(0, "car")]}})
     report: Report = score("coco-detection", boxes, boxes, select=Selection(frames=[1]))
     assert report.preset == "coco-detection"
 
 
-def test_the_library_offers_it() -> None:
+def test_the_library_exports_it() -> None:
     assert vidscore.Selection is Selection
 
 
@@ -389,7 +389,7 @@ def test_an_intersection_has_the_frames_of_both(
     assert one.intersection(other) == FrameRanges.of([(number, number) for number in both])
 
 
-def test_an_evaluator_without_a_choice_is_not_touched() -> None:
+def test_an_evaluator_without_a_selection_is_unchanged() -> None:
     evaluator = create_evaluator("f1")
     [report] = score_annotations([evaluator], TRUTH, DETECTIONS)
     assert replace(report, selection={}) == report

@@ -58,7 +58,7 @@ def ratio(left: Shapes, row: int, right: Shapes, other: int) -> float:
 
 
 @given(st.lists(st.tuples(box_lists, box_lists), min_size=1, max_size=3), st.floats(0, 1))
-def test_pairs_are_those_that_trying_all_finds(
+def test_pairs_equal_those_of_trying_all(
     groups: list[tuple[list[tuple[float, ...]], list[tuple[float, ...]]]], least: float
 ) -> None:
     left, right = shapes([mine for mine, _ in groups]), shapes([theirs for _, theirs in groups])
@@ -73,7 +73,7 @@ def test_pairs_are_those_that_trying_all_finds(
 
 
 @given(st.lists(box_lists, min_size=1, max_size=3), st.floats(0, 1.5))
-def test_twins_are_the_pairs_of_one_side_that_trying_all_finds(
+def test_self_pairs_equal_those_of_trying_all_pairs_of_one_side(
     groups: Groups, least: float
 ) -> None:
     side = shapes(groups)
@@ -101,7 +101,7 @@ def test_a_polygon_overlaps_by_its_area_and_not_by_its_box() -> None:
     assert as_set(overlapping_pairs(left, right, lambda ratios: ratios > 5 / 70 + 1e-12)) == set()
 
 
-def test_joined_sides_keep_their_groups_and_tell_where_a_shape_came_from() -> None:
+def test_joined_sides_keep_their_groups_and_the_origin_of_each_shape() -> None:
     first = shapes([[(0, 0, 1, 1)], [(0, 0, 2, 2)]])
     second = shapes([[(0, 0, 3, 3)], []])
     joined, rows = join_groups(first, second)
@@ -146,7 +146,7 @@ POINT = (3, 3, 3, 3, 3, 3, 3, 3)
         pytest.param((0, 0, 9, 0, 9, 0, 0, 8), False, 36, id="a corner given twice: a triangle"),
     ],
 )
-def test_a_quadrilateral_stands_for_its_area_and_for_its_hull_where_sides_cross(
+def test_a_quadrilateral_becomes_its_area_or_its_hull_if_sides_cross(
     corners: tuple[float, ...], crossing: bool, area: float
 ) -> None:
     outline = np.array([corners], dtype=np.float64)
@@ -157,7 +157,7 @@ def test_a_quadrilateral_stands_for_its_area_and_for_its_hull_where_sides_cross(
 
 
 def crosses(a: Point, b: Point, c: Point, d: Point) -> bool:
-    """Whether the segments from a to b and from c to d cross at a point inside both."""
+    """Whether the segments from a to b and from c to d cross at an inner point of both."""
 
     def side(start: Point, end: Point, point: Point) -> int:
         turn = (end[0] - start[0]) * (point[1] - start[1])
@@ -168,13 +168,13 @@ def crosses(a: Point, b: Point, c: Point, d: Point) -> bool:
 
 
 @given(st.lists(st.lists(st.tuples(*[st.integers(0, 6)] * 2), min_size=4, max_size=4)))
-def test_sides_cross_where_one_of_the_two_opposite_pairs_does(outlines: list[list[Point]]) -> None:
+def test_sides_cross_if_one_of_the_two_opposite_pairs_does(outlines: list[list[Point]]) -> None:
     corners = np.array(outlines, dtype=np.float64).reshape(len(outlines), 8)
     expected = [crosses(a, b, c, d) or crosses(b, c, d, a) for a, b, c, d in outlines]
     assert sides_cross(corners).tolist() == expected
 
 
-def test_what_has_not_four_corners_is_refused() -> None:
+def test_shapes_without_four_corners_are_refused() -> None:
     with pytest.raises(ValueError, match="reshape"):
         sides_cross(np.zeros((2, 4)))
 
@@ -183,7 +183,7 @@ def test_no_quadrilaterals_are_no_polygons() -> None:
     assert len(quadrilateral_polygons(np.zeros((0, 8)))) == 0
 
 
-def test_each_run_is_united_by_itself() -> None:
+def test_each_run_is_united_separately() -> None:
     """Runs of 1, 3 and 1 boxes: 4, then two halves and what overlaps them, then 9."""
     boxes = np.array(
         [(0, 0, 2, 2), (0, 0, 1, 1), (1, 0, 2, 1), (0.5, 0, 1.5, 1), (0, 0, 3, 3)], dtype=float
@@ -192,7 +192,7 @@ def test_each_run_is_united_by_itself() -> None:
     assert shapely.area(unions).tolist() == [4, 2, 9]
 
 
-# --- Merging of overlapping boxes, to their enclosing box or their union
+# --- Merging of overlapping boxes into their enclosing box or their union
 
 
 FIFTH = (4.0, 0.0, 10.0, 10.0)
@@ -235,7 +235,7 @@ def test_identical_boxes_of_different_groups_stay_apart() -> None:
     assert merged.shapes.group_starts.tolist() == [0, 1, 2]
 
 
-def test_a_chain_becomes_one_box_though_its_ends_do_not_meet() -> None:
+def test_a_chain_becomes_one_box_although_its_ends_do_not_touch() -> None:
     """Each link shares 5 of 10 with the next: 50 / 150."""
     chain = [(5.0 * link, 0.0, 5.0 * link + 10, 10.0) for link in (2, 0, 3, 1)]
     merged = merge(chain)
@@ -274,7 +274,7 @@ def test_a_chain_becomes_one_box_though_its_ends_do_not_meet() -> None:
         ),
     ],
 )
-def test_rounds_go_on_with_what_was_merged(
+def test_rounds_continue_with_the_merged_boxes(
     boxes: list[tuple[float, ...]], boxes_left: list[list[float]], unions_left: list[float]
 ) -> None:
     assert merge(boxes).shapes.boxes.tolist() == boxes_left
@@ -289,7 +289,7 @@ def test_a_second_round_can_merge_unions_too() -> None:
     assert merged.shapes.boxes.tolist() == [[0, 0, 16, 15]]
 
 
-def test_a_union_that_fills_its_envelope_needs_no_polygon() -> None:
+def test_a_union_that_fills_its_envelope_is_not_a_polygon() -> None:
     merged = merge([(0, 0, 10, 10), (5, 0, 15, 10)], merged_shape="union")
     assert not merged.shapes.are_uneven(np.array([0])).any()
 
@@ -299,7 +299,7 @@ groups = st.lists(st.lists(st.tuples(*[wide_lattice] * 4), max_size=6), min_size
 
 
 @given(groups, st.sampled_from(("box", "union")))
-def test_merging_leaves_what_merging_pair_by_pair_leaves(
+def test_merging_gives_the_same_as_merging_pair_by_pair(
     boxes: list[list[tuple[float, ...]]], merged_shape: MergedShape
 ) -> None:
     merged = merge(*boxes, merged_shape=merged_shape)
@@ -316,13 +316,13 @@ def test_merging_leaves_what_merging_pair_by_pair_leaves(
 
 
 @given(groups, st.sampled_from(("box", "union")))
-def test_nothing_is_left_to_merge_and_every_box_lies_in_what_it_became(
+def test_nothing_is_left_to_merge_and_every_box_lies_in_its_merged_shape(
     boxes: list[list[tuple[float, ...]]], merged_shape: MergedShape
 ) -> None:
     merged = merge(*boxes, merged_shape=merged_shape)
     assert len(overlapping_self_pairs(merged.shapes, over)) == 0
     flat = bounding_boxes(np.array([box for group in boxes for box in group]).reshape(-1, 4))
     became = merged.shapes.polygons_of(merged.labels)
-    # GEOS has changed its mind about whether an outline without area covers itself.
+    # Versions of GEOS differ on whether an outline without area covers itself.
     wide = (flat[:, :2] < flat[:, 2:]).all(axis=1)
     assert shapely.covers(became, shapely.box(*flat.T))[wide].all()

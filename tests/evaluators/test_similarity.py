@@ -1,4 +1,4 @@
-"""Similarities of pairs against hand calculation, shapely, and their laws."""
+"""Similarities of pairs compared with hand calculation, shapely, and their laws."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_boxes_shifted_by_half_with_confidences_one_and_a_half(
     assert of_one(similarity, FIRST, SHIFTED, 0.5) == pytest.approx(expected, abs=1e-15)
 
 
-def test_giou_of_boxes_apart_counts_the_gap() -> None:
+def test_giou_of_disjoint_boxes_counts_the_gap() -> None:
     """Two 10 x 10 boxes 10 apart: I = 0, U = 200, C = 300, so GIoU = -1/3."""
     apart = boxes((20, 0, 30, 10))
     assert of_one(Similarity("giou"), FIRST, apart) == pytest.approx(-1 / 3, abs=1e-15)
@@ -57,7 +57,7 @@ def test_giou_of_boxes_apart_counts_the_gap() -> None:
 
 
 @pytest.mark.parametrize("base", ["iou", "giou"])
-def test_confidences_that_are_left_out_are_one(base: str) -> None:
+def test_omitted_confidences_are_one(base: str) -> None:
     """With s = 0.5 on the other side: I~ = 25, U~ = 125, C~ = 150 either way."""
     plain, extended = (Similarity(base, one) for one in (False, True))  # type: ignore[arg-type]
     whole, half = np.array([1.0]), np.array([0.5])
@@ -72,7 +72,7 @@ def test_confidences_that_are_left_out_are_one(base: str) -> None:
     ("truth", "found", "expected"), [(0.5, 0.5, 0.0), (0.5, 1.0, 0.5), (1.0, 0.5, 0.5)]
 )
 def test_confidences_of_both_sides_make_solids(truth: float, found: float, expected: float) -> None:
-    """Of one floor: the distance is 1 - min / max of the heights."""
+    """With the same base area: the distance is 1 - min / max of the heights."""
     sides = (
         make_annotations({("", "s"): {0: [Thing((0.0, 0.0, 9.0, 9.0), "car", height)]}})
         for height in (truth, found)
@@ -80,16 +80,16 @@ def test_confidences_of_both_sides_make_solids(truth: float, found: float, expec
     assert score("ospa", *sides, confidence_extended=True).value("ospa") == expected
 
 
-def test_giou_of_boxes_to_the_far_end_of_their_last_pixel() -> None:
-    """Of 2 x 2 pixels each, two between them: U = 8 and C = 6 * 2."""
+def test_giou_of_boxes_with_inclusive_last_pixels() -> None:
+    """2 x 2 pixels each, two between them: U = 8 and C = 6 * 2."""
     similarity = Similarity("giou", inclusive_pixels=True)
     apart = similarity.of_pairs(boxes((0, 0, 1, 1)), boxes((4, 0, 5, 1)))
     assert apart.tolist() == [pytest.approx(-1 / 3, abs=1e-15)]
 
 
 @pytest.mark.parametrize("base", ["iou", "giou"])
-def test_a_box_without_area_is_unlike_everything(base: str) -> None:
-    """It has the least similarity with itself, with its like, and with a box around it."""
+def test_a_box_without_area_is_similar_to_nothing(base: str) -> None:
+    """It has the minimum similarity with itself, with an equal box, and with a box around it."""
     similarity = Similarity(base)  # type: ignore[arg-type]  # parametrized texts
     for flat in (boxes((5, 5, 5, 5)), boxes((0, 0, 0, 5)), boxes((0, 0, 5, 0))):
         for other in (flat, boxes((0, 0, 0, 9)), FIRST):
@@ -98,41 +98,41 @@ def test_a_box_without_area_is_unlike_everything(base: str) -> None:
 
 
 def test_a_solid_without_height_shares_nothing() -> None:
-    """With confidence 0: I~ = 0, so that the IoU is 0, and U~ = C~ = 100, so that the GIoU is 0."""
+    """With confidence 0: I~ = 0, so the IoU is 0, and U~ = C~ = 100, so the GIoU is 0."""
     assert of_one(Similarity("iou", True), FIRST, FIRST, 0.0) == 0.0
     assert of_one(Similarity("giou", True), FIRST, FIRST, 0.0) == 0.0
 
 
-def test_shares_lie_between_the_ends_of_the_similarity() -> None:
-    """A threshold t asks for t, under GIoU for (1 + t)/2; no share meets no threshold."""
+def test_shares_lie_between_the_bounds_of_the_similarity() -> None:
+    """A threshold t needs a share of t, for GIoU of (1 + t)/2; a share of 0 meets no threshold."""
     shares = np.array([1.0, 0.5, 0.25, 0.0])
     assert Similarity("iou").of_shares(shares).tolist() == [1.0, 0.5, 0.25, -np.inf]
     assert Similarity("giou").of_shares(shares).tolist() == [1.0, 0.0, -0.5, -np.inf]
 
 
 def test_points_lose_similarity_linearly_up_to_the_cutoff() -> None:
-    """A distance of 5 under a cut-off of 20 leaves 3/4; from 20 on nothing is left."""
+    """A distance of 5 with a cut-off of 20 leaves 3/4; from 20 on nothing is left."""
     similarity = Similarity("euclidean", cutoff_px=20.0)
     origin = np.zeros((3, 2))
     points = np.array([(3.0, 4.0), (0.0, 20.0), (100.0, 0.0)])
     assert similarity.of_pairs(origin, points).tolist() == [0.75, 0.0, 0.0]
 
 
-def test_distances_are_one_minus_and_half_of_it_for_giou() -> None:
+def test_distances_are_one_minus_the_similarity_and_half_of_that_for_giou() -> None:
     """Section 4.1: d = 1 - IoU, and (1 - GIoU) / 2."""
     values = np.array([1.0, 0.0, -1.0])
     assert Similarity("giou").distances(values).tolist() == [0.0, 0.5, 1.0]
     assert Similarity("iou").distances(values[:2]).tolist() == [0.0, 1.0]
 
 
-def test_grids_go_from_the_least_value_to_one() -> None:
+def test_grids_go_from_the_minimum_to_one() -> None:
     """Section 5: thresholds 0, 0.05, ..., 1 for IoU and -1, -0.95, ..., 1 for GIoU."""
     assert Similarity("iou").grid == tuple(float(f"{k * 0.05:.2f}") for k in range(21))
     assert Similarity("giou").grid == tuple(float(f"{k * 0.05:.2f}") for k in range(-20, 21))
 
 
-def test_share_of_a_detection_is_its_part_inside() -> None:
-    """Half of the shifted box is inside the first; a box without area has no share."""
+def test_the_share_of_a_detection_is_its_part_inside() -> None:
+    """Half of the shifted box is inside the first; a box without area has the share 0."""
     pairs = (np.repeat(FIRST, 2, axis=0), np.concatenate([SHIFTED, boxes((1, 1, 1, 1))]))
     assert shares_of_detections(*pairs).tolist() == [0.5, 0.0]
 
@@ -145,7 +145,7 @@ heights = st.floats(0.05, 1)
 
 @given(any_box, any_box)
 def test_boxes_agree_with_polygons(first: tuple[float, ...], second: tuple[float, ...]) -> None:
-    """IoU and GIoU are those of shapely's general polygons."""
+    """IoU and GIoU equal those of shapely's general polygons."""
     one, other = polygon(first), polygon(second)
     union = one.union(other)
     iou = one.intersection(other).area / union.area

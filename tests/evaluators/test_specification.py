@@ -1,4 +1,4 @@
-"""A specification knows its frames and classes, and goes to plain dictionaries and back."""
+"""A specification knows its frames and classes, and converts to plain dictionaries and back."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_impossible_ranges_are_refused(pair: tuple[int, int]) -> None:
         FrameRanges.of([pair])
 
 
-def test_evaluated_frames_are_the_list_or_else_all_of_the_count_or_else_unknown() -> None:
+def test_evaluated_frames_are_the_list_or_else_those_of_the_count_or_else_unknown() -> None:
     listed = FrameRanges(((2, 3),))
     assert SequenceSpec("s", frame_count=9, frames=listed).evaluated_frames == listed
     assert SequenceSpec("s", frame_count=9, first_frame=1).evaluated_frames == (
@@ -112,7 +112,7 @@ def test_evaluated_frames_are_the_list_or_else_all_of_the_count_or_else_unknown(
     assert SequenceSpec("s").evaluated_frames is None
 
 
-def test_classes_are_those_of_the_domain_if_it_has_some() -> None:
+def test_classes_are_those_of_the_domain_if_it_lists_any() -> None:
     spec = BenchmarkSpec(domains=(DomainSpec("a", ("x",)), DomainSpec("b"), DomainSpec("c", ())))
     assert spec.classes_of("a") == ("x",)
     assert spec.classes_of("b") is None
@@ -136,17 +136,17 @@ def test_a_specification_survives_dictionaries_json_and_toml(spec: BenchmarkSpec
 
 
 @given(SPECS)
-def test_the_dictionaries_of_what_was_read_are_the_same(spec: BenchmarkSpec) -> None:
+def test_a_specification_that_was_read_gives_the_same_dictionaries(spec: BenchmarkSpec) -> None:
     document = to_dict(spec)
     assert to_dict(spec_from_dict(document)) == document
 
 
-def test_what_is_unset_is_left_out() -> None:
+def test_unset_fields_are_left_out() -> None:
     assert to_dict(BenchmarkSpec()) == {}
     assert to_dict(BenchmarkSpec(sequences=(SequenceSpec("s"),))) == {"sequences": [{"name": "s"}]}
 
 
-# --- A specification from outside is read whole, or refused with every fault and its place
+# --- A specification from outside is read completely, or refused with every fault and its place
 
 
 KEYS = ("title", "evaluators", "domains", "sequences", "name", "domain", "classes", "frames")
@@ -159,7 +159,7 @@ def _faults(document: object) -> list[str]:
     return [str(fault) for fault in caught.value.faults]
 
 
-def test_a_frame_may_stand_for_a_range_of_one() -> None:
+def test_a_frame_can_replace_a_range_of_one() -> None:
     spec = spec_from_dict({"sequences": [{"name": "s", "frames": [7, [1, 3], 4]}]})
     assert spec.sequences[0].frames == FrameRanges(((1, 4), (7, 7)))
 
@@ -208,11 +208,11 @@ def test_every_fault_is_listed_with_its_place() -> None:
 
 
 @pytest.mark.parametrize("document", [None, [], "text", 3])
-def test_what_is_no_table_is_refused(document: object) -> None:
+def test_values_that_are_not_tables_are_refused(document: object) -> None:
     assert _faults(document) == [f"m.toml, the document: found {document!r}, expected an object"]
 
 
-def test_two_entries_without_name_are_two_faults_and_no_repeat() -> None:
+def test_two_entries_without_a_name_are_two_faults_and_not_a_repeat() -> None:
     assert _faults({"sequences": [{}, {}]}) == [
         "m.toml, sequences[0].name: missing",
         "m.toml, sequences[1].name: missing",
@@ -234,7 +234,7 @@ def test_two_entries_without_name_are_two_faults_and_no_repeat() -> None:
     ],
     ids=str,
 )
-def test_enormous_numbers_are_refused_and_not_counted_out(entry: dict[str, Any]) -> None:
+def test_enormous_numbers_are_refused_without_counting(entry: dict[str, Any]) -> None:
     assert len(_faults({"sequences": [{"name": "s", **entry}]})) == 1
 
 
@@ -249,13 +249,13 @@ def test_frames_are_limited_over_all_sequences_together() -> None:
     ]
 
 
-def test_a_long_text_is_cut_in_the_message() -> None:
+def test_a_long_text_is_shortened_in_the_message() -> None:
     [fault] = _faults({"sequences": [{"name": "s", "frame_count": "9" * 10_000}]})
     assert len(fault) < 250
 
 
-def test_half_a_character_is_no_name() -> None:
-    """Such a text, which JSON can spell, can be written to no file and sent over no wire."""
+def test_an_unpaired_surrogate_is_not_a_name() -> None:
+    """JSON can spell such a text, but it can be written to no file and sent over no wire."""
     [fault] = _faults({"domains": [{"name": "\ud800"}]})
     assert "domains[0].name" in fault
 
@@ -282,7 +282,7 @@ def test_any_document_is_a_specification_or_a_specification_error(document: Any)
     assert spec_from_dict(to_dict(spec)) == spec
 
 
-def test_class_numbers_are_the_texts_of_their_digits() -> None:
+def test_class_numbers_become_texts_of_their_digits() -> None:
     spec = spec_from_dict({"domains": [{"name": "d", "classes": [1, "car"]}]})
     assert spec.domains[0].classes == ("1", "car")
     assert _faults({"domains": [{"name": "d", "classes": [1, "1"]}]})

@@ -25,16 +25,16 @@ from vidscore_evaluators.testing.examples import example_count
 
 A, B = SequenceKey("", "a"), SequenceKey("", "b")
 Frame = tuple[float | None, float | None]
-"""When a frame was captured, and when its answer arrived."""
+"""The time at which a frame was captured, and the arrival of its answer."""
 
 
 def box(number: int) -> Thing:
-    """The object of a frame, or the answer to it: it overlaps with that of no other frame."""
+    """The object of a frame, or the answer to it; it overlaps with that of no other frame."""
     return Thing((20.0 * number, 0.0, 20.0 * number + 10, 10.0), "car", 0.9, track_id=1)
 
 
 def side(frames: Mapping[SequenceKey, Mapping[int, Frame]]) -> Annotations:
-    """Frames with an object each, their times and their arrivals."""
+    """Frames with one object each, their times and their arrivals."""
     made = make_annotations(
         {key: {number: [box(number)] for number in own} for key, own in frames.items()}, arity=4
     )
@@ -48,7 +48,7 @@ def truth_at(*times_s: float, key: SequenceKey = A) -> Annotations:
 
 
 def answers_at(arrivals_s: Mapping[int, float], key: SequenceKey = A) -> Annotations:
-    """Answers to frames, by when they arrived; the truth says when frames were captured."""
+    """Answers to frames, by arrival; the truth has the times of capture."""
     return side({key: {number: (None, arrival) for number, arrival in arrivals_s.items()}})
 
 
@@ -65,28 +65,28 @@ def judged_by(
 
 
 def test_rule_1_a_frame_is_judged_against_the_last_answer_that_had_arrived() -> None:
-    """Frames each second; each answer takes 1.5 s, so that it is two frames late."""
+    """One frame per second; each answer takes 1.5 s, so it is two frames late."""
     answers = answers_at({0: 1.5, 1: 2.5, 2: 3.5, 3: 4.5})
     assert judged_by(truth_at(0, 1, 2, 3), answers) == [None, None, 0, 1]
 
 
-def test_rule_1_a_slow_system_that_skips_frames_is_held_to_its_last_answer() -> None:
+def test_rule_1_a_slow_system_that_skips_frames_is_judged_by_its_last_answer() -> None:
     answers = answers_at({0: 0.9, 3: 4.1})
     assert judged_by(truth_at(0, 1, 2, 3, 4, 5), answers) == [None, 0, 0, 0, 0, 3]
 
 
-def test_rule_2_an_answer_counts_from_the_very_time_at_which_it_arrived() -> None:
+def test_rule_2_an_answer_counts_from_the_exact_time_of_its_arrival() -> None:
     assert judged_by(truth_at(0, 1, 2), answers_at({0: 0.0, 1: 2.0})) == [0, 0, 1]
     late = np.nextafter(2.0, 3.0)
     assert judged_by(truth_at(0, 1, 2), answers_at({0: 0.0, 1: late})) == [0, 0, 0]
 
 
 def test_rule_3_the_last_to_arrive_counts_even_if_its_frame_was_earlier() -> None:
-    """The answer to frame 0 is overtaken by that to frame 1, and then takes its place."""
+    """The answer to frame 0 is overtaken by that to frame 1, and then replaces it."""
     assert judged_by(truth_at(0, 1, 2, 3), answers_at({0: 2.5, 1: 1.5})) == [None, None, 1, 0]
 
 
-def test_rule_3_of_answers_that_arrive_together_that_to_the_later_frame_counts() -> None:
+def test_rule_3_of_simultaneous_answers_that_to_the_later_frame_counts() -> None:
     assert judged_by(truth_at(0, 1, 2), answers_at({1: 1.5, 0: 1.5})) == [None, None, 1]
 
 
@@ -96,15 +96,15 @@ def test_rule_4_before_the_first_answer_everything_is_missed() -> None:
     assert [report.value(name) for name in names] == [0, 0, 3]
 
 
-def test_rule_5_each_sequence_has_a_clock_and_answers_of_its_own() -> None:
+def test_rule_5_each_sequence_has_its_own_clock_and_answers() -> None:
     truth = side({A: {0: (0, None), 1: (1, None)}, B: {0: (100, None), 1: (101, None)}})
     found = side({A: {0: (None, 0.5)}, B: {0: (None, 100.5), 1: (None, 101.0)}})
     answers = StreamingAnswers.of(truth, found)
     assert answers.chosen(0.0).tolist() == [NO_ANSWER, 0, NO_ANSWER, 2]
 
 
-def test_rule_6_answers_to_frames_that_the_truth_does_not_have_count_by_their_own_time() -> None:
-    """The truth has every tenth frame, the system answers more often."""
+def test_rule_6_answers_to_frames_that_the_truth_lacks_count_by_their_own_time() -> None:
+    """The truth has every tenth frame, and the system answers more often."""
     truth = side({A: {0: (0.0, None), 10: (1.0, None), 20: (2.0, None)}})
     found = side({A: {0: (None, 0.2), 5: (0.5, 0.8), 17: (1.7, 2.5)}})
     assert judged_by(truth, found) == [None, 5, 5]
@@ -120,14 +120,14 @@ def test_rule_7_frames_that_are_not_judged_need_no_time() -> None:
     assert (everything.value("true_positives"), everything.value("false_positives")) == (1, 0)
 
 
-def test_rule_8_a_budget_lets_answers_be_late_but_not_of_later_frames() -> None:
+def test_rule_8_a_budget_allows_late_answers_but_not_of_later_frames() -> None:
     truth, answers = truth_at(0, 1, 2, 3), answers_at({0: 1.5, 1: 2.5, 2: 3.5, 3: 4.5})
     assert judged_by(truth, answers, 0.5) == [None, 0, 1, 2]
     assert judged_by(truth, answers, 1.5) == [0, 1, 2, 3]
     assert judged_by(truth, answers, 100.0) == [0, 1, 2, 3]
 
 
-def test_rule_8_a_latency_is_within_a_budget_of_itself_whatever_sums_round_to() -> None:
+def test_rule_8_a_latency_equal_to_the_budget_is_within_it_despite_rounding() -> None:
     """0.1 + 0.2 is more than 0.3, and 1e9 + 0.1 loses digits."""
     for capture, arrival in ((0.1, 0.3), (1e9, 1e9 + 0.1), (0.7, 0.8)):
         times = np.array([capture])
@@ -160,7 +160,7 @@ grid = st.integers(0, 12).map(lambda tenths: tenths / 10)
 
 
 def test_an_answer_to_a_later_frame_counts_for_no_earlier_time() -> None:
-    """In time by its arrival, but of a frame that is captured only after the time."""
+    """It arrives in time, but its frame is captured only after that time."""
     found = last_answers(np.array([5.05, 5.15]), np.array([5.1]), np.array([5.12]), 0.2)
     assert found.tolist() == [-1, 0]
 
@@ -168,10 +168,10 @@ def test_an_answer_to_a_later_frame_counts_for_no_earlier_time() -> None:
 @pytest.mark.slow
 @settings(max_examples=example_count(300))
 @given(st.lists(grid, max_size=8), st.lists(st.tuples(grid, grid), max_size=12), grid)
-def test_the_last_answers_are_those_of_the_oracle(
+def test_the_last_answers_equal_those_of_the_oracle(
     times_s: list[float], latencies: list[tuple[float, float]], budget_s: float
 ) -> None:
-    """Times from a coarse grid, so that ties, overtaking and exact budgets are common."""
+    """Times are on a coarse grid, so that ties, overtaking and exact budgets are common."""
     answers = sorted(
         ((capture, capture + latency) for capture, latency in latencies),
         key=lambda one: (one[1], one[0]),
@@ -190,7 +190,7 @@ def test_the_last_answers_are_those_of_the_oracle(
     st.lists(grid, min_size=6, max_size=6),
     st.sampled_from(["f1", "map", "hota"]),
 )
-def test_every_point_of_the_curve_is_the_score_of_the_answers_that_the_oracle_chooses(
+def test_every_point_of_the_curve_is_the_score_of_the_answers_chosen_by_the_oracle(
     answered: list[bool], latencies: list[float], name: str
 ) -> None:
     truth = truth_at(*(number / 4 for number in range(6)))
@@ -219,14 +219,14 @@ def test_every_point_of_the_curve_is_the_score_of_the_answers_that_the_oracle_ch
 # --- reports -----------------------------------------------------------------------------------
 
 
-def test_a_report_has_a_curve_by_budget_and_says_how_late_answers_came() -> None:
-    """Ten answers of which one takes 0.5 s and all others 0.125 s, which binary64 has exactly."""
+def test_a_report_has_a_curve_by_budget_and_the_latencies() -> None:
+    """Ten answers: one takes 0.5 s and all others 0.125 s, which are exact in binary64."""
     truth = truth_at(*range(10))
     arrivals = {number: number + (0.5 if number == 3 else 0.125) for number in range(10)}
     report = score("f1", truth, answers_at(arrivals), online=True)
     assert report.curve("f1_by_latency_budget", label="car").points() == [
-        {"latency_budget_s": 0.0, "f1": 0.0},  # nine answers, each to the frame before
-        {"latency_budget_s": 0.125, "f1": 0.9},  # frame 3 is judged against the answer to 2
+        {"latency_budget_s": 0.0, "f1": 0.0},  # Nine answers, each to the frame before.
+        {"latency_budget_s": 0.125, "f1": 0.9},  # Frame 3 is judged against the answer to 2.
         {"latency_budget_s": 0.5, "f1": 1.0},
     ]
     [note] = [warning for warning in report.warnings if warning.code == "streaming_accuracy"]
@@ -237,8 +237,8 @@ def test_a_report_has_a_curve_by_budget_and_says_how_late_answers_came() -> None
 
 @pytest.mark.parametrize("every", [1, 4], ids=["all frames", "every fourth frame"])
 @pytest.mark.parametrize("latency_s", [0.05, 0.15, 0.9])
-def test_a_good_detector_that_answers_late_is_not_doubted(every: int, latency_s: float) -> None:
-    """Late answers are what is measured: its frame numbers are right, and so are its videos."""
+def test_a_good_detector_that_answers_late_gives_no_warning(every: int, latency_s: float) -> None:
+    """Late answers are what is measured: its frame numbers and its videos are right."""
     truth, found = traffic(speed_px=25.0, noise_px=1.0)
     found = rows_where(found, found["frame"] % every == 0)
     seconds = {"time_s": found["frame"] / 10, "arrival_s": found["frame"] / 10 + latency_s}
@@ -247,7 +247,7 @@ def test_a_good_detector_that_answers_late_is_not_doubted(every: int, latency_s:
     assert [warning.code for warning in report.warnings] == ["streaming_accuracy"]
 
 
-def test_detections_in_another_format_are_doubted_however_late_they_are() -> None:
+def test_detections_in_another_format_give_a_warning_however_late_they_are() -> None:
     truth, found = traffic()
     seconds = {"arrival_s": found["frame"] / 10 + 0.9, "time_s": found["frame"] / 10}
     times = {"time_s": truth["frame"] / 10}
@@ -255,7 +255,7 @@ def test_detections_in_another_format_are_doubted_however_late_they_are() -> Non
     assert "reads_as_sizes" in [warning.code for warning in report.warnings]
 
 
-def test_without_latency_the_scores_are_those_of_files() -> None:
+def test_without_latency_the_scores_equal_those_of_files() -> None:
     truth = truth_at(0, 1, 2)
     found = answers_at({0: 0.0, 1: 1.0, 2: 2.0})
     online, offline = score("f1", truth, found, online=True), score("f1", truth, found)
@@ -265,7 +265,7 @@ def test_without_latency_the_scores_are_those_of_files() -> None:
 @settings(max_examples=example_count(25))
 @given(case=cases(Needs((4,), (4,), confidences=True, tracks=True), dont_care_frames=False))
 @pytest.mark.parametrize("name", ["f1", "coco", "clear", "identity", "hota", "ospa", "errors"])
-def test_instant_answers_score_as_files_do_under_every_kind_of_evaluator(
+def test_instant_answers_score_like_files_under_every_kind_of_evaluator(
     name: str, case: Case
 ) -> None:
     truth = replace(case.truth, frame_times_s=case.truth.frame_numbers.astype(np.float64))
@@ -295,11 +295,11 @@ def test_instant_answers_score_as_files_do_under_every_kind_of_evaluator(
         )
     }
     if answered != in_truth:
-        return  # a frame without an answer is held to the one before
+        return  # A frame without an answer is judged by the one before.
     assert score(name, truth, found, online=True).rows() == score(name, truth, found).rows()
 
 
-def test_every_evaluator_takes_answers_by_their_time() -> None:
+def test_every_evaluator_accepts_answers_by_their_time() -> None:
     for name in evaluator_names():
         evaluator = create_evaluator(name)
         arity = evaluator.needs.detection_arities[0]
@@ -341,7 +341,7 @@ def test_missing_times_and_arrivals_are_refused_together() -> None:
     ]
 
 
-def test_clocks_that_differ_are_refused() -> None:
+def test_inconsistent_clocks_are_refused() -> None:
     truth = truth_at(1000.0, 1001.0)
     found = answers_at({0: 999.0, 1: 1001.0 + 86_401.0})
     assert faults_of(truth, found) == [
@@ -363,7 +363,7 @@ def test_frames_that_only_a_specification_lists_have_no_time_and_are_refused() -
     assert "no time in frame 2 of sequence a" in fault
 
 
-def test_an_unknown_sequence_is_refused_as_it_is_without_times() -> None:
+def test_an_unknown_sequence_is_refused_as_without_times() -> None:
     [fault] = faults_of(truth_at(0, 1), answers_at({0: 0.5}, key=B))
     assert fault.startswith(
         "detections, entry 0: found sequence b, expected a sequence of the truth"

@@ -84,7 +84,7 @@ def test_rows_of_equal_keys_are_added(rows: list[Row]) -> None:
     assert table.row_count == len(_expected(rows))
 
 
-def test_rows_of_equal_keys_are_added_however_many_there_are() -> None:
+def test_any_number_of_rows_with_equal_keys_is_added() -> None:
     random = np.random.default_rng(0)
     drawn = random.integers(0, 40, (3_000, 4)).tolist()
     rows: list[Row] = [(f"s{a}", f"c{b}", c / 8, 1, d, d / 3) for a, b, c, d in drawn]
@@ -94,13 +94,13 @@ def test_rows_of_equal_keys_are_added_however_many_there_are() -> None:
 
 
 @given(ROWS)
-def test_keys_stand_in_ascending_order_each_once(rows: list[Row]) -> None:
+def test_keys_are_unique_and_ascending(rows: list[Row]) -> None:
     keys = list(_plain(_table(rows)))
     assert keys == sorted(set(keys))
 
 
 @given(ROWS)
-def test_the_vocabulary_is_what_is_in_use_sorted(rows: list[Row]) -> None:
+def test_the_vocabulary_has_the_used_names_sorted(rows: list[Row]) -> None:
     assert list(_table(rows).vocabulary) == sorted({text for row in rows for text in row[:2]})
 
 
@@ -130,24 +130,24 @@ def test_grouping_drops_keys_and_adds_the_rest(rows: list[Row]) -> None:
 
 
 def test_zero_has_no_sign_as_a_key() -> None:
-    """0.0 and -0.0 are one key, and whichever came first leaves no trace."""
+    """0.0 and -0.0 are one key, and it does not matter which came first."""
     rows: list[Row] = [("a", "x", 0.0, 1, 0, 0.0), ("a", "x", -0.0, 1, 0, 0.0)]
     first, second = _tally(rows), _tally(rows[::-1])
     assert first.tables["t"].row_count == 1
     assert tally_to_bytes(first) == tally_to_bytes(second)
 
 
-def test_a_key_that_is_no_number_is_refused() -> None:
+def test_a_key_of_nan_is_refused() -> None:
     with pytest.raises(ValueError, match="NaN"):
         _table([("a", "x", float("nan"), 1, 0, 0.0)])
 
 
-def test_codes_point_into_the_vocabulary() -> None:
+def test_codes_are_indices_into_the_vocabulary() -> None:
     table = _table([("b", "a", 0.5, 1, 2, 3.0)])
     assert [table.vocabulary[code] for code in table.codes("sequence")] == ["b"]
 
 
-def test_truth_values_can_be_counted() -> None:
+def test_booleans_can_be_counted() -> None:
     schema = TableSchema(("s",), (), ("hits",))
     codes = np.zeros(3, dtype=np.int64)
     table = build_table(schema, ["s"], [codes], counts=[np.array([True, False, True])])
@@ -189,7 +189,7 @@ def test_fingerprints_add_with_the_tables() -> None:
     assert whole.truth == Fingerprint((3, 0))
 
 
-def test_size_counts_every_column() -> None:
+def test_the_size_counts_every_column() -> None:
     """Two codes, a number and two counts of 8 bytes, and 64 for the sum."""
     rows: list[Row] = [("a", "x", 0.5, 1, 2, 3.0), ("b", "x", 0.5, 1, 2, 3.0)]
     assert _tally(rows[:1]).nbytes == 5 * 8 + 64
@@ -197,7 +197,7 @@ def test_size_counts_every_column() -> None:
     assert _tally([]).nbytes == 0
 
 
-def test_size_counts_each_of_several_sums_and_tables_without_any() -> None:
+def test_the_size_counts_each_sum_and_tables_without_any() -> None:
     keys = [np.arange(3, dtype=np.int64)]
     three = [np.ones(3)] * 3
     summed = build_table(TableSchema(("k",), sums=("a", "b", "c")), "xyz", keys, sums=three)
@@ -210,7 +210,7 @@ def test_size_counts_each_of_several_sums_and_tables_without_any() -> None:
 def test_several_values_of_a_row_are_added_to_its_key(
     rows: list[Row], values: list[tuple[int, float]]
 ) -> None:
-    """Each value says which row it is of; rows come in any order, and keys may repeat."""
+    """Each value names its row; rows are in any order, and keys may repeat."""
     schema = TableSchema(("sequence", "class"), sums=("error",))
     names = [(sequence, label) for sequence, label, *_ in rows]
     words = [word for pair in names for word in pair]
@@ -251,7 +251,7 @@ def _shown(table: Table) -> list[tuple[str, str, int]]:
 def test_a_bounded_table_keeps_the_first_rows_of_each_group_in_any_grouping(
     parts: list[list[tuple[str, str, int]]],
 ) -> None:
-    """Merged parts have the two first keys of each group, with the sums over all parts."""
+    """Merged parts have the first two keys of each group, with the sums over all parts."""
     sums: dict[tuple[str, str], int] = defaultdict(int)
     for group, key, number in (row for part in parts for row in part):
         sums[group, key] += number
@@ -275,7 +275,7 @@ def test_a_tally_with_a_bounded_table_survives_bytes_and_back() -> None:
 
 
 def test_bytes_with_more_rows_than_a_table_keeps_are_refused() -> None:
-    """The schema is forged to keep one row; the table has two."""
+    """The schema is forged to keep one row, but the table has two."""
     table = _bounded([("a", "u", 1), ("a", "v", 1)])
     forged = replace(table, schema=replace(BOUNDED, first=1))
     with pytest.raises(TallyError, match="more rows than the table keeps"):

@@ -1,4 +1,4 @@
-"""Tallies survive bytes and back; other bytes are an error, whatever they hold."""
+"""Tallies survive serialisation; other bytes are an error, whatever they are."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_tally_survives_bytes_and_back(values: list[float]) -> None:
     assert after.tables["sums"].texts("s") == before.tables["sums"].texts("s")
 
 
-def test_what_was_read_adds_to_what_was_made() -> None:
+def test_a_tally_that_was_read_adds_to_one_that_was_made() -> None:
     twice = tally_to_bytes(TALLY + TALLY)
     assert tally_to_bytes(tally_from_bytes(DATA) + TALLY) == twice
 
@@ -85,7 +85,7 @@ def test_other_bytes_are_refused(data: bytes) -> None:
 
 
 def _forged(change: Callable[[dict[str, Any]], object]) -> bytes:
-    """The tally with another header under a seal that is right, as an attacker would send it."""
+    """The tally with another header under a valid seal, as an attacker would send it."""
     body = DATA[len(DATA) - _body_length() :]
     (length,) = struct.unpack_from("<Q", body)
     header = json.loads(body[8 : 8 + length])
@@ -182,7 +182,7 @@ def test_deep_nesting_is_refused() -> None:
 
 
 def test_rows_out_of_order_are_refused() -> None:
-    """Sums of such tables would not be sums: equal keys are added neighbour by neighbour."""
+    """Sums of such tables would be wrong: only neighbouring equal keys are added."""
     body = DATA[len(seal(b"")) :]
     codes = np.array([0, 0, 1, 1], dtype="<i8").tobytes()
     assert body.count(codes) == 1
@@ -192,7 +192,7 @@ def test_rows_out_of_order_are_refused() -> None:
 
 @pytest.mark.parametrize("length", [2**63, 2**64 - 1])
 def test_a_forged_length_beyond_all_memory_is_refused(length: int) -> None:
-    """The header is whole, as slices end where the bytes do; what follows would begin beyond."""
+    """The header is intact, as slices end where the bytes do; the next part would begin beyond."""
     table = {
         "name": "t", "texts": ["s"], "numbers": [], "counts": [], "sums": [], "first": None,
         "within": 0, "vocabulary": [], "rows": 0, "exact": [],

@@ -1,4 +1,4 @@
-"""Work in several threads: all of it, in order, and little at a time."""
+"""Work in several threads: complete, in order, and a bounded amount at a time."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ WAIT_S = 60.0
 
 @pytest.fixture(params=[1, 2, 3], autouse=True)
 def thread_count(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """As many processors as there are to be threads."""
+    """Pretend that there are this many processors."""
     count: int = request.param
     monkeypatch.setattr("os.cpu_count", lambda: count)
     return count
 
 
 @pytest.mark.parametrize("item_count", [0, 1, 2, 3, 20])
-def test_every_item_is_done_and_results_come_in_order(item_count: int) -> None:
+def test_every_item_is_done_and_results_are_in_order(item_count: int) -> None:
     found = [result() for result in map_threads(lambda item: item * item, range(item_count))]
     assert found == [item * item for item in range(item_count)]
 
 
-def test_as_many_items_as_threads_are_worked_on_at_a_time(thread_count: int) -> None:
-    """Nobody gets past the barrier before all of them are there."""
+def test_as_many_items_as_threads_are_processed_at_a_time(thread_count: int) -> None:
+    """Nobody passes the barrier before all of them have reached it."""
     barrier = threading.Barrier(thread_count)
 
     def work(item: int) -> int:
@@ -44,8 +44,8 @@ def test_as_many_items_as_threads_are_worked_on_at_a_time(thread_count: int) -> 
     assert [result() for result in map_threads(work, items)] == list(items)
 
 
-def test_items_are_asked_for_when_they_are_needed(thread_count: int) -> None:
-    """Beside what is worked on, one waits; what is done stays until it is taken."""
+def test_items_are_requested_when_they_are_needed(thread_count: int) -> None:
+    """One item waits beside those in work; a finished one is kept until it is taken."""
     ahead = thread_count if thread_count > 1 else 0
     asked = []
 
@@ -58,13 +58,13 @@ def test_items_are_asked_for_when_they_are_needed(thread_count: int) -> None:
         assert len(asked) == min(20, taken + 1 + ahead)
 
 
-def test_on_one_processor_this_thread_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_one_processor_the_calling_thread_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: None)
     [result] = map_threads(lambda _: threading.current_thread(), [0])
     assert result() is threading.current_thread()
 
 
-def test_an_error_is_raised_for_its_own_item_alone() -> None:
+def test_an_error_is_raised_only_for_its_own_item() -> None:
     def work(item: int) -> int:
         if item == 1:
             raise ValueError("item 1")
@@ -76,8 +76,8 @@ def test_an_error_is_raised_for_its_own_item_alone() -> None:
         second()
 
 
-def test_work_that_is_left_before_its_end_is_not_waited_for() -> None:
-    """The garbage collector may be who leaves it, in a thread that holds what others wait for."""
+def test_abandoned_work_is_not_waited_for() -> None:
+    """The garbage collector may abandon it, in a thread that holds a lock of others."""
     go_on = threading.Event()
     results: Any = map_threads(lambda _: go_on.wait(2 * TIMEOUT_S), range(9))
     next(results)
@@ -96,8 +96,8 @@ def test_no_more_than_a_few_threads_are_used_on_a_large_machine(
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forks")
 @pytest.mark.filterwarnings("ignore:This process.* is multi-threaded:DeprecationWarning")
-def test_a_fork_has_threads_of_its_own() -> None:
-    """Those of its parent are not in it, and would never do what they are given."""
+def test_a_fork_has_its_own_threads() -> None:
+    """The threads of its parent are not in it, and would never process its items."""
 
     def done() -> bool:
         return [result() for result in map_threads(str, range(3))] == ["0", "1", "2"]

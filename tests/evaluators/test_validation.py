@@ -50,7 +50,7 @@ def _faults(**changes: Any) -> list[str]:
     return [str(fault) for fault in caught.value.faults]
 
 
-def test_good_columns_become_annotations_unchanged() -> None:
+def test_valid_columns_become_annotations_unchanged() -> None:
     built = build_annotations(GOOD)
     assert built.sequences == (SequenceKey("d", "s"), SequenceKey("d", "t"))
     assert built.labels == ("car", "bus")
@@ -65,7 +65,7 @@ def test_good_columns_become_annotations_unchanged() -> None:
     assert np.array_equal(built.frame_times_s, GOOD.frame_times_s, equal_nan=True)
 
 
-def test_times_that_are_all_unknown_are_no_times() -> None:
+def test_times_that_are_all_unknown_are_dropped() -> None:
     assert build_annotations(replace(GOOD, frame_times_s=[math.nan] * 3)).frame_times_s is None
 
 
@@ -77,7 +77,7 @@ def test_a_time_is_a_number_of_seconds(wrong: float) -> None:
     )
 
 
-def test_there_are_as_many_times_as_frames() -> None:
+def test_the_number_of_times_must_be_that_of_frames() -> None:
     [fault] = _faults(frame_times_s=[1.0])
     assert fault == "truth, frame_times_s: found 1 value, expected 3 values"
 
@@ -94,7 +94,7 @@ def test_every_column_gets_its_type() -> None:
         assert column.dtype == np.float64
 
 
-def test_columns_left_out_take_their_defaults() -> None:
+def test_omitted_columns_have_their_defaults() -> None:
     left_out: dict[str, Any] = dict.fromkeys(OPTIONAL, ())
     built = build_annotations(replace(GOOD, **left_out, columns={}))
     assert built.labels == ("",)
@@ -111,7 +111,7 @@ def test_coordinates_may_come_object_by_object() -> None:
     assert built.coordinates.tolist() == [[1, 2], [3, 4], [5, 6]]
 
 
-def test_an_empty_batch_is_a_batch() -> None:
+def test_an_empty_batch_is_accepted() -> None:
     empty = Columns(4, [], [], [], [], [])
     built = build_annotations(empty)
     assert (built.frame_count, built.object_count, built.arity) == (0, 0, 4)
@@ -266,7 +266,7 @@ def test_a_fault_is_named_with_column_and_row(changes: dict[str, Any], faults: l
         (None, "a single value"),
     ],
 )
-def test_what_is_no_column_of_numbers_is_refused(name: str, values: object, found: str) -> None:
+def test_invalid_columns_of_numbers_are_refused(name: str, values: object, found: str) -> None:
     [fault] = [
         fault
         for fault in _faults(**{name: values})
@@ -312,8 +312,8 @@ def test_a_column_lists_a_bounded_number_of_faults() -> None:
         [2**31, 2**31, 2**31],
     ],
 )
-def test_counts_far_beyond_the_data_ask_for_no_memory(counts: list[int]) -> None:
-    """2**62 four times is 0 in 64 bits, which must not pass for a batch without objects."""
+def test_counts_far_beyond_the_data_allocate_no_memory(counts: list[int]) -> None:
+    """2**62 four times is 0 in 64 bits, which must not count as a batch without objects."""
     frames = len(counts)
     faults = _faults(
         frame_sequences=[0] * frames,
@@ -367,7 +367,7 @@ HOSTILE = st.one_of(
     )
 )
 @settings(max_examples=example_count(300))
-def test_hostile_columns_are_annotations_or_an_input_error(changes: dict[str, Any]) -> None:
+def test_hostile_columns_give_annotations_or_an_input_error(changes: dict[str, Any]) -> None:
     try:
         built = build_annotations(replace(GOOD, **changes))
     except InputError as error:

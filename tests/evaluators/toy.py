@@ -1,4 +1,4 @@
-"""An evaluator as small as can be, for tests of what stands around evaluators."""
+"""A minimal evaluator, for tests of the code around evaluators."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ class Toy(Evaluator[ToyParameters]):
 
     @property
     def growth(self) -> Growth:
-        """Two texts, two counts and a sum a sequence."""
+        """Two texts, two counts and a sum per sequence."""
         return Growth("sequence", 4 * 8 + 64)
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
-        """A row for each frame of the truth, with what was detected in it."""
+        """A row for each frame of the truth, with its detections."""
         aligned = aligned.take_frames(aligned.listed)
         detections = aligned.detections
         keys = detections.sequences

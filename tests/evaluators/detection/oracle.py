@@ -1,4 +1,4 @@
-"""Detection criteria as their definitions read: plain loops over frames, objects and confidences.
+"""Detection criteria by their definitions: plain loops over frames, objects and confidences.
 
 Nothing here uses the code under test. Ignored objects absorb one detection each, of their own
 class, after all real objects, as the standard rule says.
@@ -24,7 +24,7 @@ Cell = tuple[str, str, int, str]
 
 @dataclass(frozen=True)
 class Found:
-    """A detection's confidence, and what became of it: True, False, or None for not counted."""
+    """A detection's confidence and outcome: True, False, or None for not counted."""
 
     confidence: float
     outcome: bool | None
@@ -53,7 +53,7 @@ def _area(box: Box) -> float:
 
 @dataclass
 class Objects:
-    """What one cell holds: boxes of real and ignored objects, detections by confidence."""
+    """The content of one cell: boxes of real and ignored objects, detections by confidence."""
 
     real: list[Box]
     ignored: list[Box]
@@ -117,7 +117,7 @@ def greedy(cell: Objects, threshold: float) -> list[Found]:
 
 
 def best_sums(table: list[list[float]]) -> list[dict[int, int]]:
-    """Every one-to-one matching of rows to columns with the greatest sum, all rows or columns."""
+    """Every one-to-one matching of all rows, or all columns, with the maximum sum."""
     height, width = len(table), len(table[0])
     if height > width:
         flipped = best_sums([list(column) for column in zip(*table, strict=True)])
@@ -128,7 +128,7 @@ def best_sums(table: list[list[float]]) -> list[dict[int, int]]:
 
 
 def average_precision(found: list[Found], truth: int) -> Fraction | None:
-    """Area under the monotone precision over recall, all detections of a confidence at a time."""
+    """Area under the monotone precision over recall; detections of one confidence are one step."""
     if truth == 0:
         return None
     points = []

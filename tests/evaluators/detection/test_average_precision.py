@@ -52,7 +52,7 @@ def score(truth: list[Thing], detections: list[Thing], **parameters: object) -> 
 def area_under(
     steps: list[tuple[float, int, int]], truth: int, interpolation: Interpolation
 ) -> float | None:
-    """AP of detections given as (confidence, outcome, how many)."""
+    """AP of detections given as (confidence, outcome, count)."""
     confidences, outcomes, counts = (np.array(column) for column in zip(*steps, strict=True))
     found = ranked(confidences.astype(float), outcomes[:, np.newaxis].astype(np.int8), counts)
     [value] = average_precisions(found, [truth], interpolation)
@@ -84,14 +84,14 @@ def test_order_within_equal_confidences_does_not_matter() -> None:
     assert area_under(STEPS[::-1], 4, "all-point") == area_under(STEPS, 4, "all-point")
 
 
-def test_what_is_not_counted_changes_nothing() -> None:
+def test_uncounted_detections_change_nothing() -> None:
     """Absorbed detections move no point of the curve."""
     with_absorbed = [(0.95, NOT_COUNTED, 5), *STEPS, (0.65, NOT_COUNTED, 1)]
     assert area_under(with_absorbed, 4, "all-point") == area_under(STEPS, 4, "all-point")
 
 
 def test_exact_recall_levels_are_reached() -> None:
-    """Three of ten objects reach the level 0.3 of the eleven, though 0.3 is no binary fraction."""
+    """Three of ten objects reach the level 0.3 of the eleven, which is not exact in binary."""
     assert area_under([(0.9, TRUE, 3)], 10, "11-point") == pytest.approx(4 / 11)
 
 
@@ -104,7 +104,7 @@ def test_no_object_is_undefined_and_no_detection_is_zero() -> None:
 
 
 def test_greedy_takes_the_most_similar_free_object() -> None:
-    """The surer detection takes the object that both want; the other one finds its own.
+    """The more confident detection takes the object that both want; the other one finds its own.
 
     Shifts of 1 and 3 px along boxes of 10 px: IoU 9/11 and 7/13; of 4: 6/14 < 0.5.
     """
@@ -125,8 +125,8 @@ def test_optimal_assignment_is_on_the_extended_similarity_and_so_is_its_threshol
     first, second = Thing((1.5, 0, 11.5, 10), confidence=1.0), Thing((2, 0, 12, 10), confidence=0.9)
     greedy_report = score(truth, [first, second], thresholds=(0.7,))
     optimal = score(truth, [first, second], thresholds=(0.7,), assignment="optimal")
-    assert greedy_report.value("ap") == 0.5  # IoU of the second with x = 0 is 8/12
-    assert optimal.value("ap") == 1.0  # 8.5/11.5 and, extended by 0.9, 0.9
+    assert greedy_report.value("ap") == 0.5  # IoU of the second with x = 0 is 8/12.
+    assert optimal.value("ap") == 1.0  # 8.5/11.5 and, extended by 0.9, 0.9.
     unsure = [Thing((0, 0, 10, 10), confidence=0.5)]
     assert score(truth[:1], unsure, thresholds=(0.55,), assignment="optimal").value("ap") == 0.0
     assert score(truth[:1], unsure, thresholds=(0.5,), assignment="optimal").value("ap") == 1.0
@@ -164,7 +164,7 @@ def test_greedy_ap_is_that_of_plain_loops(scene: Case) -> None:
 
 
 def optimal_outcomes(objects: Objects, threshold: float) -> list[list[Found]]:
-    """Outcomes of each assignment that has the greatest sum of extended similarities."""
+    """Outcomes of each assignment with the maximum sum of extended similarities."""
     if not objects.real or not objects.detections:
         return [[Found(confidence, False) for confidence, _ in objects.detections]]
     table = [
@@ -187,8 +187,10 @@ def optimal_outcomes(objects: Objects, threshold: float) -> list[list[Found]]:
 
 @settings(max_examples=example_count(60), deadline=None)
 @given(cases(UNIT_BOXES, object_flags=(0,), labels=("a",)), st.sampled_from([0.1, 0.37, 0.66]))
-def test_optimal_ap_is_that_of_some_optimal_assignment(scene: Case, threshold: float) -> None:
-    """AP of one of the assignments with the greatest sum, all cells together."""
+def test_optimal_ap_is_that_of_one_of_the_optimal_assignments(
+    scene: Case, threshold: float
+) -> None:
+    """AP of one of the assignments with the maximum sum, all cells together."""
     evaluator = create_evaluator("map", {"assignment": "optimal", "thresholds": (threshold,)})
     value = evaluator.report(evaluator.tally(*scene)).value("ap")
     cells = cells_of(*scene)

@@ -1,4 +1,4 @@
-"""COCO's twelve figures, side by side with pycocotools and by hand."""
+"""COCO's twelve figures, compared with pycocotools and by hand."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ def test_all_twelve_figures_are_those_of_pycocotools(
     assert actual == pytest.approx(expected, abs=1e-9)
 
 
-def test_the_reference_scenes_have_something_to_tell() -> None:
-    """The compared figures are neither trivial nor undefined, so that agreement means something."""
+def test_the_reference_scenes_give_nontrivial_figures() -> None:
+    """The compared figures are neither trivial nor undefined, so agreement means something."""
     truth, found = random_scene(1, 60, 8, 14, 4)
     expected = by_pycocotools(truth, found, ["c0", "c1", "c2", "c3"])
     assert all(value is not None and 0.01 < value < 0.99 for value in expected.values())
@@ -130,7 +130,7 @@ def test_equal_confidences_are_one_step_in_any_order() -> None:
 
 
 def test_ignored_objects_stay_ignored() -> None:
-    """Note 3: an ignored object is no miss, and its detection no false alarm."""
+    """Note 3: an ignored object is not a miss, and its detection is not a false positive."""
     ignored = Thing((100, 0, 140, 40), "a", flags=ObjectFlag.IGNORE)
     truth = [Thing((0, 0, 40, 40), "a"), ignored]
     detections = [Thing((0, 0, 40, 40), "a", 0.5), Thing((100, 0, 140, 40), "a", 0.9)]

@@ -1,4 +1,4 @@
-"""The contract suite over the detection criteria, in configurations that differ in their paths."""
+"""The contract suite over the detection criteria, in configurations with different code paths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EVERY_FLAG = (0, 0, 0, 0, *(flag.value for flag in ObjectFlag))
 
 
 class Detection(EvaluatorContract):
-    """What the criteria have in common."""
+    """Hooks common to the criteria."""
 
     object_flags = EVERY_FLAG
     examples = 6
@@ -33,7 +33,7 @@ class TestMap(Detection):
 
 class TestCoco(Detection):
     evaluator = create_evaluator("coco")
-    extent_px = 120  # so that there are objects of every area range
+    extent_px = 120  # So that there are objects of every area range.
     # One detection cannot find several objects.
     imperfect_measures = ("ar_1",)
 
@@ -93,7 +93,7 @@ class TestCocoOfGivenAreas(Variant):
 
 
 class ByRow(Variant):
-    """Rows of a frame have a say, and nothing else of the order of the input."""
+    """The order of rows in a frame matters, but no other order of the input."""
 
     imperfect_measures = ("ar_1",)
 

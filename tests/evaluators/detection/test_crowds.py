@@ -1,4 +1,4 @@
-"""A crowd absorbs what lies in it, and nothing else, under every base and at every threshold."""
+"""A crowd absorbs only what lies in it, under every base and at every threshold."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SCORES = {"map": "ap", "log-amr": "log_amr"}
 @pytest.mark.parametrize("base", ["iou", "giou"])
 @pytest.mark.parametrize("threshold", [0.05, 0.0, -0.5, -1.0])
 def test_a_crowd_elsewhere_in_the_frame_absorbs_nothing(base: str, threshold: float) -> None:
-    """A false alarm 300 px from the crowd is one at every threshold."""
+    """A false positive 300 px from the crowd stays one at every threshold."""
     truth = side(PERSON, Thing((500, 500, 520, 520), "p", flags=CROWD))
     detections = side(FOUND, Thing((200, 0, 210, 10), "p", 0.8))
     report = score("f1", truth, detections, base=base, threshold=threshold)
@@ -59,7 +59,7 @@ def test_a_crowd_elsewhere_in_the_frame_absorbs_nothing(base: str, threshold: fl
     ],
 )
 @pytest.mark.parametrize("name", ["f1", "errors"])
-def test_the_share_inside_a_crowd_is_held_against_a_threshold_of_its_own(
+def test_the_share_inside_a_crowd_has_its_own_threshold(
     name: str, base: str, threshold: float, absorbed: bool
 ) -> None:
     """The threshold t for IoU, (1 + t)/2 for GIoU."""
@@ -81,7 +81,7 @@ def mistakes(report: Report) -> int:
 def test_a_crowd_that_is_a_point_absorbs_points_within_the_cutoff(
     distance: float, absorbed: bool
 ) -> None:
-    """At threshold 0 every pair of points is alike enough, but for a crowd they must be near."""
+    """At threshold 0 every pair of points is similar enough, but for a crowd they must be near."""
     truth = side(Thing((0, 0), "p"), Thing((100, 100), "p", flags=CROWD))
     detections = side(Thing((0, 0), "p", 0.9), Thing((100 + distance, 100), "p", 0.8))
     report = score("f1", truth, detections, base="euclidean", cutoff_px=10.0, threshold=0.0)
@@ -91,9 +91,9 @@ def test_a_crowd_that_is_a_point_absorbs_points_within_the_cutoff(
 def greedy_false_alarms(
     truth: list[Box], absorbers: list[tuple[Box, bool]], detections: list[Box]
 ) -> int:
-    """What is left where every pair is alike enough, one after the other, by plain loops.
+    """Remaining false positives if every pair is similar enough, one by one, in plain loops.
 
-    A detection takes real truth as long as there is some, then the absorber that it has most of.
+    A detection takes real truth while there is some, then the absorber that covers most of it.
     """
     free, singles = len(truth), [box for box, many in absorbers if not many]
     crowds = [box for box, many in absorbers if many]
@@ -129,10 +129,10 @@ def iou(first: Box, second: Box) -> float:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_at_the_least_threshold_crowds_and_ignored_objects_absorb_as_greedily_as_above(
+def test_at_the_minimum_threshold_crowds_and_ignored_objects_absorb_as_greedily_as_above(
     seed: int,
 ) -> None:
-    """An IoU of 0 leaves `map` and `errors` the false alarms of a plain greedy matching."""
+    """At an IoU of 0, `map` and `errors` have the false alarms of a plain greedy matching."""
     random = np.random.default_rng(seed)
 
     def boxes(count: int) -> list[Box]:

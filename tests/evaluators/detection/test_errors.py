@@ -49,13 +49,13 @@ def test_missed() -> None:
 
 
 def test_false_alarm() -> None:
-    """A surer detection of nothing halves the precision of the only object: AP 1/2."""
+    """A more confident false positive halves the precision of the only object: AP 1/2."""
     report = score([box(0)], [box(0, confidence=0.5), box(50, confidence=0.9)])
     assert (counts(report), gains(report)) == ({"false_alarm": 1}, {"false_alarm": 0.5})
 
 
 def test_poor_localisation() -> None:
-    """IoU 4/10: no match, but the object is meant; it is not missed as well."""
+    """IoU 4/10: no match, but the object is meant; it does not also count as missed."""
     report = score([box(0)], [box(0, width=4)])
     assert (counts(report), gains(report)) == (
         {"poor_localisation": 1},
@@ -71,8 +71,8 @@ def test_duplicate() -> None:
     assert gains(report) == {"duplicate": pytest.approx(1 - (1 + 2 / 3) / 2)}
 
 
-def test_wrong_class_is_mended_in_the_class_of_the_object() -> None:
-    """A b called a: AP of a is 1/2, of b 0; mended, both are 1."""
+def test_a_wrong_class_is_corrected_in_the_class_of_the_object() -> None:
+    """A b with the label a: AP of a is 1/2, of b 0; corrected, both are 1."""
     detections = [box(0, "a", 0.5), box(50, "a", 0.9)]
     report = score([box(0, "a"), box(50, "b")], detections)
     assert counts(report) == {"wrong_class": 1}
@@ -89,34 +89,34 @@ def test_both_wrong() -> None:
     assert gains(report, "a") == {"both_wrong": 0.5}
 
 
-def test_one_object_is_won_by_the_surest_of_those_that_point_at_it() -> None:
-    """Two poor localisations of one object: mended, one is true and the other is gone."""
+def test_an_object_goes_to_the_most_confident_mistake_that_points_at_it() -> None:
+    """Two poor localisations of one object: corrected, one is true and the other is removed."""
     report = score([box(0)], [box(0, width=4, confidence=0.9), box(1, width=4, confidence=0.8)])
     assert counts(report) == {"poor_localisation": 2}
     assert gains(report)["poor_localisation"] == 1.0
 
 
-def test_what_points_at_a_found_object_is_gone_when_mended() -> None:
-    """A poor localisation beside a match: it cannot become a second match."""
+def test_a_mistake_that_points_at_a_found_object_is_removed_when_corrected() -> None:
+    """A poor localisation beside a match cannot become a second match."""
     report = score([box(0)], [box(0, confidence=0.5), box(0, width=4, confidence=0.9)])
     assert counts(report) == {"poor_localisation": 1}
     assert gains(report) == {"poor_localisation": 0.5}
 
 
-def test_a_class_that_is_missed_altogether_has_no_gain_from_finding_it() -> None:
+def test_finding_a_class_that_is_missed_completely_has_no_gain() -> None:
     """Without its only object nothing of the class would be left to score."""
     report = score([box(0)], [])
     assert (report.value("missed"), report.value("ap_gain_missed")) == (1, None)
 
 
-def test_what_lies_beside_an_absorber_is_a_false_alarm() -> None:
-    """IoU 4/10 with an object that only absorbs: no mistake means it."""
+def test_a_detection_beside_an_absorber_is_a_false_alarm() -> None:
+    """IoU 4/10 with an object that only absorbs: no kind of mistake applies."""
     ignored = Thing((0.0, 0.0, 10.0, 10.0), "a", flags=ObjectFlag.IGNORE)
     report = score([ignored, box(50)], [box(50), box(0, width=4)])
     assert counts(report) == {"false_alarm": 1}
 
 
-def test_the_background_is_at_most_the_threshold() -> None:
+def test_the_background_threshold_is_at_most_the_threshold() -> None:
     """A background threshold above the threshold is refused by name."""
     create_evaluator("errors", {"threshold": 0.3, "background_threshold": 0.3})
     with pytest.raises(ParameterError, match="background_threshold"):
@@ -133,7 +133,7 @@ def test_the_background_is_at_most_the_threshold() -> None:
     )
 )
 def test_kinds_add_up_to_the_false_detections(scene: Case) -> None:
-    """Each false positive of `map` is of one kind, no gain is negative, and AP is that of `map`."""
+    """Each false positive of `map` has one kind, no gain is negative, and AP is that of `map`."""
     evaluator = create_evaluator("errors", {"interpolation": "all-point"})
     report = evaluator.report(evaluator.tally(*scene))
     single = create_evaluator("map", {"thresholds": (0.5,)})

@@ -34,7 +34,7 @@ def squares(count: int, shift_px: float = 0.0) -> list[Thing]:
 
 
 def narrowed(count: int, overlap: float) -> list[Thing]:
-    """The same squares cut to a width that leaves the given IoU with the whole ones."""
+    """The same squares cut to a width that gives the stated IoU with the whole ones."""
     return [Thing((30.0 * index, 0.0, 30.0 * index + 10 * overlap, 10.0)) for index in range(count)]
 
 
@@ -70,10 +70,10 @@ def test_paper_figure_11_is_a_step() -> None:
     assert errors == [1, 1, 0, 0, 0, 0, 0, 0, 0, 0]
 
 
-def test_one_assignment_is_thresholded_after() -> None:
-    """IoU 7/13 of a pair is less than 5/15 + 6/14 of two others, and those two are kept.
+def test_the_threshold_applies_after_a_single_assignment() -> None:
+    """IoU 7/13 of one pair is less than 5/15 + 6/14 of two others, so those two are assigned.
 
-    At 0.45 neither of them counts, though the pair of 7/13 could have been had instead.
+    At 0.45 neither of them counts, although the pair of 7/13 would have.
     """
     first, second = Thing((0, 0, 10, 10)), Thing((8, 0, 18, 10))
     between, left = Thing((3, 0, 13, 10)), Thing((-4, 0, 6, 10))
@@ -95,13 +95,13 @@ def test_counts_ratios_and_means_by_hand() -> None:
     # 0.05, ..., 0.6: both; 0.65, ..., 0.8: one; 0.85, 0.9, 0.95: none.
     assert report.value("f1_m_full") == pytest.approx((12 * 4 / 7 + 4 * 2 / 7) / 19)
     curve = report.curve("f1_by_threshold").points()
-    assert curve[0] == {"threshold": 0.0, "f1": 6 / 7}  # min(3, 4) pairs, whatever their overlap
+    assert curve[0] == {"threshold": 0.0, "f1": 6 / 7}  # min(3, 4) pairs, whatever their overlap.
     assert curve[16] == {"threshold": 0.8, "f1": 2 / 7}
     assert len(curve) == 21
 
 
 def test_classes_are_pooled_and_averaged() -> None:
-    """Class a: F1 1; class b: 0; c, which is in the detections alone, is a false positive."""
+    """Class a: F1 1; class b: 0; c, which only the detections have, is a false positive."""
     truth = [Thing((0, 0, 9, 9), "a"), Thing((20, 0, 29, 9), "b")]
     detections = [Thing((0, 0, 9, 9), "a"), Thing((20, 0, 29, 9), "c")]
     report = score(truth, detections)
@@ -124,7 +124,7 @@ def test_points_are_matched_within_the_cutoff() -> None:
     assert report.value("true_positives") == 1
 
 
-def test_confidences_count_where_they_are_asked_for() -> None:
+def test_confidences_count_on_request() -> None:
     """Algorithm 1: the same box with a confidence of 0.4 has a similarity of 0.4."""
     box = (0.0, 0.0, 10.0, 10.0)
     sides = [Thing(box)], [Thing(box, confidence=0.4)]
@@ -134,7 +134,7 @@ def test_confidences_count_where_they_are_asked_for() -> None:
 
 
 def possible_counts(objects: Objects, threshold: float) -> set[int]:
-    """True positives at a threshold, of each assignment that has the greatest sum."""
+    """True positives at a threshold, of each assignment with the maximum sum."""
     boxes = [box for _, box in objects.detections]
     if not boxes or not objects.real:
         return {0}
@@ -148,7 +148,7 @@ def possible_counts(objects: Objects, threshold: float) -> set[int]:
 @settings(max_examples=example_count(60), deadline=None)
 @given(cases(Needs((BOX,), (BOX,), confidences=True), object_flags=(0,)))
 def test_counts_are_those_of_an_optimal_assignment(scene: Case) -> None:
-    """At each threshold, the true positives of an assignment with the greatest sum of IoU."""
+    """At each threshold, the true positives of an assignment with the maximum sum of IoU."""
     evaluator = create_evaluator("f1", {"threshold": 0.3})
     cells = cells_of(*scene)
     for value, scores in evaluator.grid_scores(evaluator.tally(*scene), "threshold").items():
@@ -163,8 +163,8 @@ def test_counts_are_those_of_an_optimal_assignment(scene: Case) -> None:
         )
 
 
-def test_a_curve_is_of_everything_of_a_domain_or_of_a_class_and_of_no_single_sequence() -> None:
-    """The object of one sequence is found, that of the other missed: F1 is 2/3 together."""
+def test_a_curve_covers_everything_a_domain_or_a_class_but_no_single_sequence() -> None:
+    """The object of one sequence is found, that of the other missed: F1 is 2/3 in all."""
     thing = Thing((0.0, 0.0, 10.0, 10.0), "car")
     truth = make_annotations({("d", "a"): {1: [thing]}, ("d", "b"): {1: [thing]}}, arity=4)
     found = make_annotations({("d", "a"): {1: [thing]}, ("d", "b"): {1: []}}, arity=4)

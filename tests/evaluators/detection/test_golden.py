@@ -1,8 +1,9 @@
 """Golden reports of the detection criteria: they change only with an evaluator's version.
 
 `tests/golden/<evaluator>/<version>.json` holds parameters and the scores of the report on
-`golden_scene.json`, a small made-up scene with ties, ignored objects, a crowd and a
-region. What is right is held elsewhere, by oracles; here a change must be meant.
+`golden_scene.json`, a small synthetic scene with ties, ignored objects, a crowd and a region.
+Oracles
+check correctness elsewhere; this test makes sure that a change is intended.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def side(name: str) -> Annotations:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_scores_of_a_version_do_not_change(name: str) -> None:
-    """The scene gives the golden's scores to the last bit, for each of its parameters."""
+    """The scene gives the golden scores to the last bit, for each of its parameters."""
     path = FOLDER / name / f"{create_evaluator(name).version}.json"
     golden = json.loads(path.read_text("utf-8"))
     for case in golden["cases"]:

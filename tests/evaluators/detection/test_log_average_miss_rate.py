@@ -31,9 +31,10 @@ def score(
 
 
 def test_nine_samples_by_hand() -> None:
-    """Ten frames with an object each; four found before the first false alarm, two after it.
+    """Ten frames with an object each; four found before the first false positive, two after it.
 
-    FPPI is 0 until the false alarm and 0.1 after it. The five samples from 0.1 on see a miss rate
+    FPPI is 0 until the false positive and 0.1 after it. The five samples from 0.1 on see a miss
+    rate
     of 0.4, the four below it one of 0.6.
     """
     truth = {frame: [Thing(HERE)] for frame in range(10)}
@@ -48,23 +49,23 @@ def test_nine_samples_by_hand() -> None:
 
 
 def test_before_any_point_everything_is_missed() -> None:
-    """Two false alarms in one frame come first: FPPI 2 exceeds every sample."""
+    """Two false positives in one frame come first: FPPI 2 exceeds every sample."""
     false = [Thing(AWAY, confidence=0.9), Thing((80, 0, 90, 10), confidence=0.8)]
     report = score({0: [Thing(HERE)]}, {0: [*false, Thing(HERE, confidence=0.5)]})
     assert report.value("log_amr") == 1.0
 
 
-def test_a_perfect_system_has_the_least_rate_and_no_truth_is_undefined() -> None:
+def test_a_perfect_system_has_the_minimum_rate_and_no_truth_is_undefined() -> None:
     """1e-10 exactly, so that its logarithm is defined; null without objects."""
     assert score({0: [Thing(HERE)]}, {0: [Thing(HERE)]}).value("log_amr") == 1e-10
     assert score({0: []}, {0: [Thing(HERE)]}).value("log_amr") is None
 
 
 def test_frames_without_the_class_dilute_false_alarms() -> None:
-    """One false alarm in 1 frame is FPPI 1; the same in 200 frames is 0.005, below every sample."""
+    """One false positive in 1 frame is FPPI 1; in 200 frames it is 0.005, below every sample."""
     found = [Thing(AWAY, confidence=0.9), Thing(HERE, confidence=0.5)]
     alone = score({0: [Thing(HERE)]}, {0: found}).value("log_amr")
-    assert alone == pytest.approx(1e-10 ** (1 / 9))  # the last sample alone sees the hit
+    assert alone == pytest.approx(1e-10 ** (1 / 9))  # Only the last sample sees the hit.
     empty: dict[int, list[Thing]] = {frame: [] for frame in range(1, 200)}
     assert score({0: [Thing(HERE)], **empty}, {0: found}).value("log_amr") == 1e-10
 

@@ -1,4 +1,4 @@
-"""Figures of outcomes are the report's: points of its curves, and scores at other thresholds."""
+"""Figures of outcomes equal the report's: points of curves, and scores at other thresholds."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def sure_enough(case: Case, confidence: float) -> Case:
 def points_of(
     evaluator: Evaluator[Any], case: Case, threshold: float, domain: str | None, label: str
 ) -> list[Mapping[str, Number]]:
-    """Figures of a class at each confidence that a detection has, in descending order."""
+    """Figures of a class at each confidence of a detection, in descending order."""
     aligned = align(*case)
     figures = []
     for confidence in np.unique(case.detections.confidences)[::-1].tolist():
@@ -63,7 +63,7 @@ def class_curves(report: Report, name: str) -> Iterator[Curve]:
 
 
 def has_point(figures: Mapping[str, Number]) -> bool:
-    """Whether there are figures of a point: no row counts where there are none."""
+    """Whether a point has figures: no row counts if there are none."""
     return figures.get("recall") is not None
 
 
@@ -71,15 +71,15 @@ def has_point(figures: Mapping[str, Number]) -> bool:
 @pytest.mark.parametrize("assignment", ["greedy", "best"])
 @settings(max_examples=example_count(15), deadline=None)
 @given(case=SCENES)
-def test_points_make_up_the_precision_recall_curve(assignment: str, case: Case) -> None:
-    """At each level of recall the curve has the greatest precision of the points at or beyond."""
+def test_points_form_the_precision_recall_curve(assignment: str, case: Case) -> None:
+    """At each recall level the curve has the maximum precision of the points at or beyond it."""
     check_precision_recall(case, assignment)
 
 
 @pytest.mark.slow
 @settings(max_examples=example_count(15), deadline=None)
 @given(case=SURE_SCENES)
-def test_points_make_up_the_curve_of_an_optimal_assignment(case: Case) -> None:
+def test_points_form_the_curve_of_an_optimal_assignment(case: Case) -> None:
     check_precision_recall(case, "optimal")
 
 
@@ -104,8 +104,8 @@ def check_precision_recall(case: Case, assignment: str) -> None:
 @pytest.mark.parametrize("assignment", ["greedy", "best"])
 @settings(max_examples=example_count(15), deadline=None)
 @given(case=SCENES)
-def test_points_make_up_the_miss_rate_curve(assignment: str, case: Case) -> None:
-    """At each rate of false positives a frame it has the miss rate of the last point below."""
+def test_points_form_the_miss_rate_curve(assignment: str, case: Case) -> None:
+    """At each rate of false positives per frame it has the miss rate of the last point below."""
     for threshold in THRESHOLDS:
         evaluator = create_evaluator("log-amr", {"threshold": threshold, "assignment": assignment})
         report = report_of(evaluator, case)
@@ -124,10 +124,10 @@ def test_points_make_up_the_miss_rate_curve(assignment: str, case: Case) -> None
 
 @pytest.mark.parametrize(("classes", "expected"), [("separate", 1 / 3), ("ignore", 1.0)])
 @pytest.mark.parametrize("name", ["coco", "map", "errors"])
-def test_average_precision_of_the_rows_keeps_classes_apart_where_the_report_does(
+def test_average_precision_of_the_rows_separates_classes_like_the_report(
     name: str, classes: str, expected: float
 ) -> None:
-    """A car that is called bus, and surer than both buses: AP 0 and 2/3; whatever the class, 1."""
+    """A car labelled bus, more confident than both buses: AP 0 and 2/3; ignoring classes, 1."""
     chosen: dict[str, object] = {"classes": classes}
     if name != "errors":
         chosen["thresholds"] = [0.5]
@@ -143,7 +143,7 @@ def test_average_precision_of_the_rows_keeps_classes_apart_where_the_report_does
 @pytest.mark.parametrize(
     ("classes", "expected"), [("separate", (1.0 + 1e-10 ** (1 / 9)) / 2), ("ignore", 1e-10)]
 )
-def test_the_miss_rate_of_the_rows_keeps_classes_apart_where_the_report_does(
+def test_the_miss_rate_of_the_rows_separates_classes_like_the_report(
     classes: str, expected: float
 ) -> None:
     """The car is missed; buses are found from one false alarm a frame on, the last of nine rates.
@@ -159,7 +159,7 @@ def test_the_miss_rate_of_the_rows_keeps_classes_apart_where_the_report_does(
 
 
 def mislabelled() -> Case:
-    """A car and two buses, all found where they are and called bus, the car most surely."""
+    """A car and two buses, all found in place and labelled bus, the car with most confidence."""
     truth = [Thing((50.0 * n, 0.0, 50.0 * n + 10.0, 10.0), "bus" if n else "car") for n in range(3)]
     found = [Thing(thing.coordinates, "bus", 0.9 - n / 10) for n, thing in enumerate(truth)]
     key = ("", "s")
@@ -167,9 +167,7 @@ def mislabelled() -> Case:
 
 
 @pytest.mark.parametrize(("classes", "expected"), [("separate", 2 / 5), ("ignore", 1.0)])
-def test_the_mean_of_f1_keeps_classes_apart_where_the_report_does(
-    classes: str, expected: float
-) -> None:
+def test_the_mean_of_f1_separates_classes_like_the_report(classes: str, expected: float) -> None:
     """0 for the car, 4/5 for the buses."""
     evaluator = create_evaluator("f1", {"classes": classes})
     case = mislabelled()
@@ -194,8 +192,8 @@ def test_the_log_average_miss_rate_of_the_rows_is_that_of_the_report(case: Case)
                 assert evaluator.outcome_figures(part, at)["log_amr"] == expected
 
 
-def test_what_is_by_frame_needs_the_number_of_frames() -> None:
-    """Rows of a file do not know of frames that hold nothing."""
+def test_figures_per_frame_need_the_number_of_frames() -> None:
+    """Rows of a file do not show frames without rows."""
     evaluator = create_evaluator("log-amr")
     thing = make_annotations({("", "s"): {0: [(0, 0, 10, 10)], 1: []}})
     table = evaluator.outcomes(align(thing, thing))
@@ -243,7 +241,7 @@ def test_ap_of_the_rows_is_that_of_the_report(parameters: dict[str, Any], case: 
 @settings(max_examples=example_count(12), deadline=None)
 @given(case=SCENES)
 def test_ap_at_a_threshold_is_the_measure_of_its_name(name: str, case: Case) -> None:
-    """`ap_50` and `ap_75` where it is theirs, and `ap` where it is the only one."""
+    """`ap_50` and `ap_75` if the threshold is theirs, and `ap` if it is the only one."""
     evaluator = create_evaluator(name)
     report = report_of(evaluator, case)
     for measure, threshold in (("ap_50", 0.5), ("ap_75", 0.75)):
@@ -262,8 +260,8 @@ def test_ap_at_a_threshold_is_the_measure_of_its_name(name: str, case: Case) -> 
 
 
 @pytest.mark.parametrize("name", ["map", "coco", "errors"])
-def test_there_is_no_ap_of_some_detections(name: str) -> None:
-    """A confidence leaves detections out, so that what is left has counts, but no AP."""
+def test_a_subset_of_detections_has_no_ap(name: str) -> None:
+    """A confidence leaves detections out, so the rest has counts, but no AP."""
     evaluator = create_evaluator(name)
     nothing = Case(empty_annotations(BOX), empty_annotations(BOX))
     at = OperatingPoint(confidence=0.5)
@@ -276,8 +274,8 @@ def test_there_is_no_ap_of_some_detections(name: str) -> None:
 @pytest.mark.parametrize("name", ["f1", "errors"])
 @settings(max_examples=example_count(25), deadline=None)
 @given(case=SCENES)
-def test_figures_at_a_point_are_the_report_of_its_detections(name: str, case: Case) -> None:
-    """As if the threshold were the evaluator's, and detections below the confidence not there."""
+def test_figures_at_a_point_equal_the_report_of_its_detections(name: str, case: Case) -> None:
+    """As if the threshold were the evaluator's, without the detections below the confidence."""
     evaluator = create_evaluator(name)
     for threshold in (0.15, 0.5, 0.8):
         own = create_evaluator(name, {"threshold": threshold})
@@ -295,7 +293,7 @@ def test_figures_at_a_point_are_the_report_of_its_detections(name: str, case: Ca
 
 @settings(max_examples=example_count(25), deadline=None)
 @given(case=SCENES)
-def test_f1_is_the_mean_of_the_shares_of_what_counts(case: Case) -> None:
+def test_f1_is_the_mean_of_the_shares_of_counted_rows(case: Case) -> None:
     """2 TP of m + n rows."""
     evaluator = create_evaluator("f1")
     table = evaluator.outcomes(align(*case))

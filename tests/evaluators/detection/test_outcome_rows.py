@@ -1,6 +1,6 @@
-"""What becomes of each object and detection, in scenes whose outcomes are worked out by hand.
+"""The outcome of each object and detection, in scenes worked out by hand.
 
-Boxes are 10 x 10 at a height of 0, so that the IoU of two that are d apart is (10 - d) / (10 + d).
+Boxes are 10 x 10 at a height of 0, so the IoU of two at distance d is (10 - d) / (10 + d).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FIRST = OperatingPoint()
 
 
 class Told(NamedTuple):
-    """What a row says; the similarity to three decimals."""
+    """The content of a row; the similarity has three decimals."""
 
     outcome: str
     partner: int | None = None
@@ -44,7 +44,7 @@ def box(left: float, label: str = "a", confidence: float = 1.0, flags: int = 0) 
 
 
 def rows_of(table: Outcomes, side: Side) -> list[Told]:
-    """What is told of the rows of a side, in their order."""
+    """The content of the rows of a side, in order."""
     own = table.take(table.of_side(side))
     names = [OUTCOMES[code].value for code in own.outcomes.tolist()]
     return [
@@ -62,7 +62,7 @@ def told(
     at: OperatingPoint = FIRST,
     **parameters: object,
 ) -> tuple[list[Told], list[Told]]:
-    """What is told of the objects and of the detections of one frame."""
+    """The content of the rows of objects and detections of one frame."""
     if isinstance(evaluator, str):
         evaluator = create_evaluator(evaluator, parameters)
     table = evaluator.outcomes(
@@ -86,24 +86,24 @@ CROSSED = ([box(0), box(4)], [box(1.5, confidence=0.9), box(-2, confidence=0.8)]
 
 @pytest.mark.parametrize("name", ALL)
 def test_pairs_misses_and_false_detections(name: str) -> None:
-    """IoU 9/11 is a pair; what stands alone is missed, or false."""
+    """IoU 9/11 is a pair; an object alone is missed, and a detection alone false."""
     truth, detections = [box(0), box(50)], [box(100, confidence=0.5), box(1, confidence=0.9)]
     assert told(name, truth, detections) == ([hit(1, 0.818), MISSED], [FALSE, hit(0, 0.818)])
 
 
 @pytest.mark.parametrize("name", ["map", "coco", "log-amr"])
-def test_the_surer_detection_takes_over_greedily(name: str) -> None:
-    """The first takes what the second is for; 0.25 is no match."""
+def test_in_greedy_matching_the_more_confident_detection_chooses_first(name: str) -> None:
+    """The first takes the object of the second; 0.25 is not a match."""
     assert told(name, *CROSSED) == ([hit(0, 0.739), MISSED], [hit(0, 0.739), FALSE])
 
 
-def test_the_optimal_assignment_has_the_greatest_sum() -> None:
+def test_the_optimal_assignment_has_the_maximum_sum() -> None:
     """0.6 + 0.667 is more than 0.739 + 0.25."""
     assert told("f1", *CROSSED) == ([hit(1, 0.667), hit(0, 0.6)], [hit(1, 0.6), hit(0, 0.667)])
 
 
-def test_an_assigned_pair_that_is_not_alike_enough_is_false_and_missed() -> None:
-    """At 0.65 the pair of 0.6 is no true positive, and each names the other."""
+def test_an_assigned_pair_below_the_threshold_is_false_and_missed() -> None:
+    """At 0.65 the pair of 0.6 is not a true positive, and each names the other."""
     truth, detections = told("f1", *CROSSED, OperatingPoint(threshold=0.65))
     assert truth == [hit(1, 0.667), Told("false_negative", 0, 0.6)]
     assert detections == [Told("false_positive", 1, 0.6), hit(0, 0.667)]
@@ -111,26 +111,26 @@ def test_an_assigned_pair_that_is_not_alike_enough_is_false_and_missed() -> None
 
 @pytest.mark.parametrize("name", ["map", "log-amr"])
 def test_the_optimal_assignment_extends_boxes_by_confidences(name: str) -> None:
-    """67.5 / (190 - 67.5) = 0.551 and 64 / (180 - 64) = 0.552 of volumes that are shared."""
+    """67.5 / (190 - 67.5) = 0.551 and 64 / (180 - 64) = 0.552 of the shared volumes."""
     found = told(name, *CROSSED, assignment="optimal")
     assert found == ([hit(1, 0.552), hit(0, 0.551)], [hit(1, 0.551), hit(0, 0.552)])
 
 
 @pytest.mark.parametrize("name", ["map", "log-amr"])
 def test_the_best_object_of_a_false_detection_is_its_partner(name: str) -> None:
-    """Both look at the first object alone, which the surer one has already."""
+    """Both overlap only the first object, which the more confident one already has."""
     truth, detections = told(name, *CROSSED, assignment="best")
     assert truth == [hit(0, 0.739), MISSED]
     assert detections == [hit(0, 0.739), Told("false_positive", 0, 0.667)]
 
 
-def test_a_best_object_that_is_not_alike_enough_is_no_partner() -> None:
+def test_a_best_object_below_the_threshold_is_not_a_partner() -> None:
     assert told("map", [box(0)], [box(5)], assignment="best") == ([MISSED], [FALSE])
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_an_ignored_object_absorbs_one_detection(name: str) -> None:
-    """The surer of two detections of it goes unpunished."""
+    """The more confident of its two detections is ignored."""
     ignored = box(0, flags=ObjectFlag.IGNORE)
     truth, detections = told(name, [ignored], [box(1, confidence=0.9), box(2, confidence=0.8)])
     assert truth == [IGNORED]
@@ -138,7 +138,7 @@ def test_an_ignored_object_absorbs_one_detection(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_crowd_absorbs_all_that_lies_in_it(name: str) -> None:
+def test_a_crowd_absorbs_all_detections_that_lie_in_it(name: str) -> None:
     """The whole of the first, 6/10 of the second and nothing of the third lie in the crowd."""
     crowd = Thing((0, 0, 100, 10), "a", flags=ObjectFlag.CROWD)
     truth, detections = told(name, [crowd], [box(20), box(94, confidence=0.9), box(200)])
@@ -147,8 +147,8 @@ def test_a_crowd_absorbs_all_that_lies_in_it(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_region_forgives_what_is_matched_with_nothing(name: str) -> None:
-    """In the region an object is found as ever; what finds none there is ignored."""
+def test_a_region_forgives_unmatched_detections(name: str) -> None:
+    """In the region, objects are found as usual; a detection that finds none there is ignored."""
     region = Thing((0, 0, 100, 10), "a", flags=ObjectFlag.REGION)
     truth, detections = told(name, [region, box(0)], [box(50), box(0, confidence=0.9), box(200)])
     assert truth == [IGNORED, hit(1)]
@@ -157,15 +157,15 @@ def test_a_region_forgives_what_is_matched_with_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_rule_that_removes_what_lies_in_regions_ignores_it(name: str) -> None:
-    """By the rule of VisDrone neither side of a region is there."""
+    """By VisDrone's rule both sides are ignored in a region."""
     region = Thing((0, 0, 100, 10), "a", flags=ObjectFlag.REGION)
     truth, detections = told(name, [region, box(0), box(200)], [box(0)], dont_care="visdrone")
     assert (truth, detections) == ([IGNORED, IGNORED, MISSED], [IGNORED])
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_rule_that_resolves_beforehand_ignores_what_it_takes_out(name: str) -> None:
-    """By the rule of the MOTChallenge a distractor's detection is gone before the matching."""
+def test_a_rule_that_resolves_first_ignores_what_it_removes(name: str) -> None:
+    """By MOTChallenge's rule a distractor's detection is removed before the matching."""
     truth, detections = told(
         name, [box(0, "static_person"), box(50)], [box(0), box(52)], dont_care="motchallenge"
     )
@@ -173,8 +173,8 @@ def test_a_rule_that_resolves_beforehand_ignores_what_it_takes_out(name: str) ->
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_the_specification_leaves_out_is_ignored(name: str) -> None:
-    """Labels that are not scored; frames that the truth does not list, and don't-care frames."""
+def test_rows_that_the_specification_leaves_out_are_ignored(name: str) -> None:
+    """Unscored labels, frames that the truth does not list, and don't-care frames."""
     evaluator = create_evaluator(name, {}, BenchmarkSpec(classes=("a",)))
     truth = make_annotations(
         {VIDEO: {0: [box(0), box(50, "b")], 1: [box(0)]}}, arity=4, dont_care=[(VIDEO, 1)]
@@ -186,7 +186,7 @@ def test_what_the_specification_leaves_out_is_ignored(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_labels_are_matched_apart_unless_they_are_ignored(name: str) -> None:
+def test_labels_are_matched_separately_unless_they_are_ignored(name: str) -> None:
     truth, detections = [box(0, "a")], [box(0, "b")]
     assert told(name, truth, detections) == ([MISSED], [FALSE])
     assert told(name, truth, detections, classes="ignore") == ([hit(0)], [hit(0)])
@@ -201,21 +201,21 @@ def test_detections_below_the_confidence_are_ignored(name: str) -> None:
     assert told(name, truth, detections, at) == ([hit(0), MISSED], [hit(0), IGNORED, IGNORED])
 
 
-def test_f1_matches_those_that_are_sure_enough() -> None:
+def test_f1_matches_only_detections_above_the_confidence() -> None:
     """Without the second detection the first one's best is the first object."""
     found = told("f1", *CROSSED, OperatingPoint(confidence=0.85))
     assert found == ([hit(0, 0.739), MISSED], [hit(0, 0.739), IGNORED])
 
 
-def test_a_point_of_a_curve_is_of_the_matching_of_all() -> None:
-    """The curve of an optimal assignment is of one matching: the first stays with the second."""
+def test_a_point_of_a_curve_uses_the_matching_of_all_detections() -> None:
+    """The curve of an optimal assignment uses one matching: the first stays with the second."""
     found = told("map", *CROSSED, OperatingPoint(confidence=0.85), assignment="optimal")
     assert found == ([MISSED, hit(0, 0.551)], [hit(1, 0.551), IGNORED])
 
 
 @pytest.mark.parametrize("name", ["f1", "map", "log-amr"])
-def test_at_the_least_similarity_all_is_paired(name: str) -> None:
-    """Far from everything, as many as there are objects are true."""
+def test_at_the_minimum_similarity_everything_is_paired(name: str) -> None:
+    """Far from everything, as many detections are true as there are objects."""
     truth, detections = [box(0), box(50)], [box(300), box(200, confidence=0.9), box(52)]
     found = told(name, truth, detections, OperatingPoint(threshold=0.0))
     assert [row.outcome for row in found[0]] == ["true_positive"] * 2
@@ -223,8 +223,8 @@ def test_at_the_least_similarity_all_is_paired(name: str) -> None:
     assert {row.similarity for row in found[1]} <= {0.0, 0.667, None}
 
 
-def test_what_is_left_over_is_paired_in_order() -> None:
-    """An overlap is assigned first; the other two of each side are paired surest first."""
+def test_the_rest_is_paired_in_order() -> None:
+    """An overlap is assigned first; the other two of each side are paired by confidence."""
     truth = [box(0), box(50), box(100)]
     detections = [box(300, confidence=0.1), box(200, confidence=0.9), box(52)]
     found = told("f1", truth, detections, OperatingPoint(threshold=0.0))
@@ -232,8 +232,8 @@ def test_what_is_left_over_is_paired_in_order() -> None:
     assert found[1] == [hit(2, 0.0), hit(0, 0.0), hit(1, 0.667)]
 
 
-def test_what_is_left_over_is_paired_frame_by_frame() -> None:
-    """Nothing overlaps: in each frame the surest detection goes with the first object."""
+def test_the_rest_is_paired_frame_by_frame() -> None:
+    """Nothing overlaps: in each frame the most confident detection gets the first object."""
     truth = {0: [box(0), box(50)], 1: [box(0), box(50)]}
     found = {
         0: [box(300, confidence=0.1), box(200, confidence=0.9)],
@@ -260,14 +260,14 @@ def test_points_have_a_distance(name: str) -> None:
 
 
 def test_coco_ignores_the_detections_beyond_a_hundred() -> None:
-    """A hundred surer ones elsewhere, and the only object is missed."""
+    """A hundred more confident ones elsewhere, and the only object is missed."""
     detections = [box(0, confidence=0.1), *(box(20 * index) for index in range(1, 101))]
     truth, found = told("coco", [box(0)], detections)
     assert truth == [MISSED]
     assert found == [IGNORED, *[FALSE] * 100]
 
 
-def test_coco_ignores_an_object_beyond_all_areas() -> None:
+def test_coco_ignores_an_object_outside_all_area_ranges() -> None:
     huge = Thing((0, 0, 2e5, 1e5), "a")
     assert told("coco", [huge], [huge]) == ([IGNORED], [Told("ignored", 0, 1.0)])
 
@@ -277,7 +277,7 @@ def test_map_ignores_the_detections_beyond_its_maximum() -> None:
     assert told("map", [box(0)], detections, maximum_detections=1) == ([MISSED], [IGNORED, FALSE])
 
 
-def test_the_first_of_several_thresholds_is_taken() -> None:
+def test_the_first_of_several_thresholds_is_used() -> None:
     """IoU 9/11 meets 0.6 and not 0.9."""
     scene = ([box(0)], [box(1)])
     assert told("map", *scene, thresholds=[0.9, 0.6]) == ([MISSED], [FALSE])
@@ -289,7 +289,7 @@ def test_the_first_of_several_thresholds_is_taken() -> None:
 # --- errors ----------------------------------------------------------------------------------
 
 
-def test_errors_names_what_each_mistake_means() -> None:
+def test_errors_names_the_target_of_each_mistake() -> None:
     """One of each kind, and one found; 4 px off is 6/14, too little; 8 px off is 2/18, still b."""
     truth = [box(0), box(100), box(200, "b"), box(300, "b")]
     detections = [
@@ -319,7 +319,7 @@ def test_errors_names_what_each_mistake_means() -> None:
     )
 
 
-def test_an_object_names_the_surest_mistake_that_points_at_it() -> None:
+def test_an_object_names_the_most_confident_mistake_that_points_at_it() -> None:
     """A wrong class of 0.9 and poor localisations of 0.8 and 0.7 point at one object."""
     detections = [box(4, confidence=0.7), box(1, "b", 0.9), box(-4, confidence=0.8)]
     truth, found = told("errors", [box(0)], detections)
@@ -328,7 +328,7 @@ def test_an_object_names_the_surest_mistake_that_points_at_it() -> None:
     assert {row.partner for row in found} == {0}
 
 
-def test_an_object_that_is_found_keeps_its_partner_though_mistakes_point_at_it() -> None:
+def test_a_found_object_keeps_its_partner_although_mistakes_point_at_it() -> None:
     detections = [box(4, confidence=0.9), box(0, confidence=0.5)]
     assert told("errors", [box(0)], detections) == (
         [hit(1)],
@@ -336,8 +336,8 @@ def test_an_object_that_is_found_keeps_its_partner_though_mistakes_point_at_it()
     )
 
 
-def test_errors_ignores_what_is_absorbed_forgiven_or_not_sure_enough() -> None:
-    """An object at which only an unsure detection points is missed."""
+def test_errors_ignores_absorbed_forgiven_and_unconfident_detections() -> None:
+    """An object at which only an unconfident detection points is missed."""
     truth = [
         box(0, flags=ObjectFlag.IGNORE),
         Thing((50, 0, 150, 10), "a", flags=ObjectFlag.REGION),
@@ -362,7 +362,7 @@ def test_errors_at_another_threshold() -> None:
     assert found == ([hit(0, 0.429)], [hit(0, 0.429)])
 
 
-# --- shares, and where one may look ----------------------------------------------------------
+# --- shares, and valid points ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -394,14 +394,14 @@ def test_shares(name: str, shares: list[int]) -> None:
         ("f1", OperatingPoint(None, float("inf")), "at_confidence: found inf, expected a finite"),
     ],
 )
-def test_a_point_where_an_evaluator_cannot_be_looked_at(
+def test_an_invalid_point_of_an_evaluator_is_refused(
     name: str, at: OperatingPoint, message: str
 ) -> None:
     with pytest.raises(ParameterError, match=message):
         told(name, [box(0)], [box(0)], at)
 
 
-def test_both_faults_of_a_point_are_told_at_once() -> None:
+def test_both_faults_of_a_point_are_reported_at_once() -> None:
     with pytest.raises(ParameterError) as caught:
         told("f1", [box(0)], [box(0)], OperatingPoint(2.0, float("nan")))
     assert [fault.field for fault in caught.value.faults] == ["at_threshold", "at_confidence"]

@@ -29,8 +29,8 @@ def test_each_digit_keeps_its_place() -> None:
 
 
 @pytest.mark.parametrize("columns", [1, 2, 6, 7, 32, DIGITS, DIGITS + 1, 40, 2 * DIGITS + 5])
-def test_outcomes_come_back_from_the_codes_of_a_table(columns: int) -> None:
-    """However many thresholds there are; the greatest code is of false positives alone."""
+def test_outcomes_are_decoded_from_the_codes_of_a_table(columns: int) -> None:
+    """For any number of thresholds; the largest code consists of false positives alone."""
     random = np.random.default_rng(columns)
     outcomes = random.choice([NOT_COUNTED, TRUE, FALSE], size=(50, columns)).astype(np.int8)
     outcomes[0], outcomes[1] = FALSE, NOT_COUNTED

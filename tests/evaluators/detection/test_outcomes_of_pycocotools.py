@@ -1,4 +1,4 @@
-"""Outcomes of coco, detection by detection and object by object, are pycocotools' matches."""
+"""Outcomes of coco equal pycocotools' matches, detection by detection and object by object."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ THRESHOLD_ROW = {0.5: 0, 0.75: 5}
 
 
 class Row(NamedTuple):
-    """A row of a frame, and the one of the other side that it is matched with."""
+    """A row of a frame, and the matched row of the other side."""
 
     frame: int
     row: int
@@ -69,9 +69,10 @@ def by_pycocotools(
 ) -> tuple[list[Row], list[Row]]:
     """`gtMatches` and `dtMatches` of all areas and 100 detections, as rows of either side.
 
-    A detection that matches a crowd is ignored and keeps it; an object names the detection that it
-    is matched with unless it is a crowd, which pycocotools lets name the last of many. What is in
-    no match list, beyond 100 detections of a class, is ignored.
+    A detection that matches a crowd is ignored and names it. An object names its matched detection,
+    unless it is a crowd, for which pycocotools names the last of many. A row in no match list,
+    beyond
+    100 detections of a class, is ignored.
     """
     place = {
         side: dict(enumerate(((f, row) for f, own in scene.items() for row in range(len(own))), 1))

@@ -1,4 +1,4 @@
-"""Counts down the ranks and precision by recall, against plain loops over Python's numbers."""
+"""Counts by rank and precision by recall, compared with plain loops over Python's numbers."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_one_by_one_each_detection_is_a_step_in_the_order_of_rows(
     rows: list[tuple[float, int, tuple[int, int, int]]],
 ) -> None:
     found = ranked(*arrays_of(rows), one_by_one=True)
-    in_order = sorted(rows, key=lambda row: -row[0])  # which keeps the order of equals
+    in_order = sorted(rows, key=lambda row: -row[0])  # Which keeps the order of equal items.
     assert found.confidences.tolist() == [confidence for confidence, _, _ in in_order]
     hits = [[count * (code == TRUE) for code in codes] for _, count, codes in in_order]
     sums = accumulate(hits, lambda before, own: [a + b for a, b in zip(before, own, strict=True)])
@@ -85,9 +85,7 @@ LEVELS = [LEVELS_11, LEVELS_11_VOC, LEVELS_11_NUMPY, LEVELS_101]
 @given(truth=st.integers(1, 2**50), levels=st.sampled_from(LEVELS))
 @example(truth=10, levels=LEVELS_11)
 @example(truth=1, levels=LEVELS_101)
-def test_a_level_is_reached_where_the_rounded_recall_first_is(
-    truth: int, levels: FloatArray
-) -> None:
+def test_a_level_is_reached_at_the_first_rounded_recall(truth: int, levels: FloatArray) -> None:
     """As `true / truth >= level` says of binary64, three of ten reach 0.3 of the one and not of
     the other levels."""
     for level, count in zip(levels, _precision_recall._reaching(truth, levels), strict=True):
@@ -100,7 +98,7 @@ def test_a_level_is_reached_where_the_rounded_recall_first_is(
     truth=st.tuples(st.integers(0, 40), st.integers(1, 40)),
     levels=st.sampled_from(LEVELS),
 )
-def test_precision_at_a_recall_is_that_of_the_first_rank_that_has_it(
+def test_precision_at_a_recall_is_that_of_the_first_rank_that_reaches_it(
     gains: list[tuple[int, int]], truth: tuple[int, int], levels: FloatArray
 ) -> None:
     true = np.cumsum(np.array(gains, dtype=np.int64).reshape(-1, 2), axis=0)
@@ -121,8 +119,8 @@ def test_precision_at_a_recall_is_that_of_the_first_rank_that_has_it(
             ]
 
 
-def test_columns_that_do_not_go_together_are_refused() -> None:
-    """They would lead the compiled loops out of their arrays."""
+def test_inconsistent_columns_are_refused() -> None:
+    """The compiled loops would leave their arrays."""
     confidences, outcomes, detections = np.zeros(2), np.zeros((2, 3), dtype=np.int8), np.ones(2)
     with pytest.raises(ValueError, match="different lengths: \\(2, 1, 2\\)"):
         ranked(confidences, outcomes[:1], detections.astype(np.int64))

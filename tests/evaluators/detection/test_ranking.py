@@ -42,7 +42,7 @@ def report_of(
 
 
 def test_recall_is_that_of_the_most_confident_of_each_class() -> None:
-    """Of two objects of a class the first detection finds one; another class has its own first."""
+    """The first detection of a class finds one of two objects; each class has its own first."""
     truth = {0: [Thing(LEFT, "a"), Thing(RIGHT, "a"), Thing(FAR, "b")]}
     found = {0: [Thing(RIGHT, "a", 0.5), Thing(LEFT, "a", 0.9), Thing(FAR, "b", 0.1)]}
     report = report_of("map", truth, found)
@@ -68,7 +68,7 @@ def test_each_domain_has_recalls_and_precisions_of_its_own(limit: str) -> None:
     assert (report.value("ar_1"), report.value("ar_10")) == (1 / 3, 2 / 3)
 
 
-def test_recall_of_500_leaves_out_what_comes_after() -> None:
+def test_recall_of_500_leaves_out_later_detections() -> None:
     """The 500th of a class in a frame finds one object, the 501st another."""
     truth = {0: [Thing(LEFT, "a"), Thing(RIGHT, "a")]}
     found = {0: [Thing(FAR, "a", 0.9)] * 499 + [Thing(LEFT, "a", 0.5), Thing(RIGHT, "a", 0.4)]}
@@ -77,7 +77,7 @@ def test_recall_of_500_leaves_out_what_comes_after() -> None:
 
 
 def test_recall_of_the_first_rows_of_a_frame_is_of_any_class() -> None:
-    """`limit = frame`: the first row, which is not the surest, is a "b"; no "a" is looked at."""
+    """`limit = frame`: the first row, which is not the most confident, is a "b"; no "a" counts."""
     truth = {0: [Thing(LEFT, "a"), Thing(FAR, "b")]}
     found = {0: [Thing(FAR, "b", 0.1), Thing(LEFT, "a", 0.9)]}
     report = report_of("map", truth, found, ties="row", limit="frame")
@@ -85,7 +85,7 @@ def test_recall_of_the_first_rows_of_a_frame_is_of_any_class() -> None:
     assert report.value("ar_10") == 1.0
 
 
-def test_a_limit_cuts_what_is_matched_at_all() -> None:
+def test_a_limit_applies_to_the_matching_as_a_whole() -> None:
     """One row per frame: the second object is never found, in AP as in AR."""
     truth = {0: [Thing(LEFT, "a"), Thing(RIGHT, "a")]}
     found = {0: [Thing(LEFT, "a", 0.2), Thing(RIGHT, "a", 0.9)]}
@@ -95,7 +95,7 @@ def test_a_limit_cuts_what_is_matched_at_all() -> None:
 
 
 def test_a_limit_is_of_each_class_or_of_the_rows_of_a_frame() -> None:
-    """One detection: the surest "a" and "b", or the first row, which is an unsure "a"."""
+    """One detection: the most confident "a" and "b", or the first row, an unconfident "a"."""
     truth = {0: [Thing(LEFT, "a"), Thing(RIGHT, "a"), Thing(FAR, "b")]}
     found = {0: [Thing(LEFT, "a", 0.2), Thing(RIGHT, "a", 0.9), Thing(FAR, "b", 0.5)]}
     for limit, hits in (("class", [RIGHT, FAR]), ("frame", [LEFT])):
@@ -111,8 +111,8 @@ def test_a_limit_is_of_each_class_or_of_the_rows_of_a_frame() -> None:
         assert places == hits
 
 
-def test_rows_that_a_region_removes_take_no_place() -> None:
-    """The first row lies in a region, so that the second is the first of the frame."""
+def test_rows_that_a_region_removes_do_not_count_towards_the_limit() -> None:
+    """The first row lies in a region, so the second is the first of the frame."""
     region = Thing((400, 400, 600, 600), "r", flags=ObjectFlag.REGION)
     truth = {0: [Thing(LEFT, "a"), region]}
     found = {0: [Thing(FAR, "a", 0.9), Thing(LEFT, "a", 0.5)]}
@@ -121,8 +121,8 @@ def test_rows_that_a_region_removes_take_no_place() -> None:
     assert report_of("map", truth, found, dont_care="visdrone", **rules).value("ar_1") == 1.0
 
 
-def test_a_mean_weighted_by_frames_counts_a_class_once_a_frame() -> None:
-    """ "a" is in three frames and found, "b" in one and missed: 3/4 for 1/2."""
+def test_a_mean_weighted_by_frames_counts_a_class_once_per_frame() -> None:
+    """ "a" is in three frames and found, "b" in one and missed: 3/4 instead of 1/2."""
     truth = {
         0: [Thing(LEFT, "a"), Thing(FAR, "b"), Thing(RIGHT, "a")],
         1: [Thing(LEFT, "a")],
@@ -138,8 +138,8 @@ def test_a_mean_weighted_by_frames_counts_a_class_once_a_frame() -> None:
     assert weighted.value("ap_m_partial") == 0.75
 
 
-def test_a_frame_that_has_only_detections_of_a_class_weighs_nothing() -> None:
-    """ "a" is found in its one frame, "b" missed in its one and made up in two others: 1/2."""
+def test_a_frame_with_only_detections_of_a_class_has_no_weight() -> None:
+    """ "a" is found in its one frame, "b" missed in its one and false in two others: 1/2."""
     truth: dict[int, list[Thing]] = {0: [Thing(LEFT, "a"), Thing(FAR, "b")], 1: [], 2: []}
     false = [Thing(RIGHT, "b", 0.5)]
     found = {0: [Thing(LEFT, "a", 0.5)], 1: false, 2: false}
@@ -162,7 +162,7 @@ def test_equal_confidences_are_ranked_by_frame_and_row(name: str) -> None:
             assert report_of(name, truth, found).value("ap") == pytest.approx(0.5)
 
 
-def test_of_equally_similar_objects_greedy_takes_the_last_row() -> None:
+def test_among_equally_similar_objects_greedy_matching_takes_the_last_row() -> None:
     """The detection in the middle takes the later row, which leaves the other to the second one."""
     first, last = Thing((0, 0, 10, 10), "a"), Thing((4, 0, 14, 10), "a")
     found = {0: [Thing((2, 0, 12, 10), "a", 0.9), Thing((0, 0, 10, 10), "a", 0.8)]}
@@ -173,8 +173,8 @@ def test_of_equally_similar_objects_greedy_takes_the_last_row() -> None:
     assert values == [pytest.approx(1.0), pytest.approx(51 / 101)]
 
 
-def test_areas_are_a_columns_where_that_is_asked_for() -> None:
-    """A box said to have twice its area has an IoU of 1/2 with itself, where the other has not."""
+def test_areas_are_those_of_a_column_on_request() -> None:
+    """A box with a stated area of twice its own has an IoU of 1/2 with itself, otherwise 1."""
     truth = make_annotations({VIDEO: {0: [Thing(LEFT, "a")]}})
     found = make_annotations({VIDEO: {0: [Thing(LEFT, "a", 0.5)]}})
     found = replace(found, columns={"box_area": np.array([200.0])})

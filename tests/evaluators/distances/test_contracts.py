@@ -1,4 +1,4 @@
-"""The contract suite over the distances of sets, in configurations that differ in their paths."""
+"""The contract suite over the distances of sets, in configurations with different code paths."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EVERY_FLAG = (0, 0, 0, 0, *(flag.value for flag in ObjectFlag))
 
 
 class SetDistance(EvaluatorContract):
-    """What the distances have in common."""
+    """Hooks common to the distances."""
 
     object_flags = EVERY_FLAG
     examples = 6

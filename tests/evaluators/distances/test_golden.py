@@ -1,8 +1,8 @@
 """Golden reports of the set distances: scores that may change only with an evaluator's version.
 
 `tests/golden/<evaluator>/<version>.json` holds cases of parameters, truth, detections, and the
-scores and warnings of the report, which plain loops confirm. A change of scores brings a new
-version and a new file: tests/evaluators/test_goldens.py holds that.
+scores and warnings of the report, which plain loops confirm. A change of scores needs a new version
+and a new file: tests/evaluators/test_goldens.py checks that.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ each_case = pytest.mark.parametrize(
 
 
 def read_side(entries: list[dict[str, Any]], arity: int) -> Annotations:
-    """A frame is an entry; an object is its label, its confidence and its coordinates."""
+    """Each entry is a frame; an object is its label, its confidence and its coordinates."""
     frames: defaultdict[tuple[str, str], dict[int, list[Thing]]] = defaultdict(dict)
     for entry in entries:
         frames[entry["domain"], entry["sequence"]][entry["frame"]] = [
@@ -56,7 +56,7 @@ def read_side(entries: list[dict[str, Any]], arity: int) -> Annotations:
 
 @each_case
 def test_the_scores_of_a_version_do_not_change(name: str, case: dict[str, Any]) -> None:
-    """The golden's data gives the golden's scores to the last bit."""
+    """The golden data gives the golden scores to the last bit."""
     truth, detections = (read_side(case[side], case["arity"]) for side in ("truth", "detections"))
     evaluator = create_evaluator(name, case["parameters"])
     assert golden_form(evaluator, truth, detections) == case["report"]
@@ -91,7 +91,7 @@ def set_distance(
 
 @each_case
 def test_plain_loops_confirm_the_golden(name: str, case: dict[str, Any]) -> None:
-    """The figure of each class, over all domains, is the mean over frames by definition."""
+    """By definition, the figure of each class, over all domains, is the mean over frames."""
     found = {
         (entry["domain"], entry["sequence"], entry["frame"]): entry["objects"]
         for entry in case["detections"]

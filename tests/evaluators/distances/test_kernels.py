@@ -55,7 +55,7 @@ def matrices(draw: st.DrawFn, count: int = 1, fewest: int = 1) -> FloatArray:
     ids="ABC",
 )
 def test_paper_figure_3(matrix: list[list[float]], expected: tuple[float, float, float]) -> None:
-    """Detectors A, B and C, the last of them B with a spurious detection: OSPA, EMD, Hausdorff."""
+    """Detectors A, B and C; C is B with a spurious detection: OSPA, EMD, Hausdorff."""
     table = np.array(matrix)
     found = [float(value) for value in (ospa(table).distance, emd(table), hausdorff(table))]
     assert found == pytest.approx(expected, abs=1e-15)
@@ -69,14 +69,14 @@ def test_ospa_and_its_parts_by_hand() -> None:
     assert float(found.cardinality) == pytest.approx(math.sqrt(0.25 / 3))
 
 
-def test_ospa_may_leave_the_nearest_partner_to_another() -> None:
+def test_ospa_may_give_the_nearest_partner_to_another_row() -> None:
     """0.1 + 0.9 is more than 0.3 + 0.3."""
     assert float(ospa(np.array([[0.1, 0.3], [0.3, 0.9]])).distance) == 0.3
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
 def test_empty_sets(shape: tuple[int, int]) -> None:
-    """Section 4.2: 0 where both are empty, else 1; OSPA: c, and all of it is cardinality."""
+    """Section 4.2: 0 if both are empty, else 1; OSPA: c, all of it cardinality."""
     matrix = np.zeros(shape)
     greatest = 0.0 if shape == (0, 0) else 1.0
     assert float(hausdorff(matrix)) == float(emd(matrix)) == greatest
@@ -122,7 +122,7 @@ def test_emd_is_the_optimum_of_a_linear_programme(stack: FloatArray, order: floa
 
 
 @given(matrices())
-def test_hausdorff_is_what_the_definition_says(stack: FloatArray) -> None:
+def test_hausdorff_equals_its_definition(stack: FloatArray) -> None:
     """Eq. 1 in plain loops."""
     rows = stack[0].tolist()
     columns = list(zip(*rows, strict=True))
@@ -145,7 +145,7 @@ def test_a_value_does_not_depend_on_its_neighbours(distance: Distance, stack: Fl
 
 
 @each_distance
-def test_no_matrices_have_no_distances(distance: Distance) -> None:
+def test_an_empty_batch_has_no_distances(distance: Distance) -> None:
     assert distance(np.zeros((0, 3, 2))).shape == (0,)
 
 
@@ -164,7 +164,7 @@ def box_distance(first: Element, second: Element) -> float:
 
 @st.composite
 def three_sets(draw: st.DrawFn) -> tuple[Callable[..., float], list[list[Element]]]:
-    """Three sets of points or boxes on a lattice, without repetition, and their base distance."""
+    """Three sets of distinct points or boxes on a lattice, and their base distance."""
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     boxes = draw(st.booleans())
 

@@ -55,7 +55,7 @@ AWAY = Thing((500.0, 500.0, 510.0, 510.0), confidence=0.5)
 # --- ospa ----------------------------------------------------------------------------------
 
 
-def test_a_pair_of_ospa_shares_its_distance_and_the_lonely_have_their_own() -> None:
+def test_a_pair_of_ospa_shares_its_distance_and_unmatched_rows_have_their_own() -> None:
     """A pair at 1/4 and a spurious detection: (1/4 + 1) / 2, a half of which is 1/2."""
     found = of_frame("ospa", squares(1), [AWAY, *narrowed(1, 0.75)])
     assert found == ([TP, FP, TP], [1, NO_PARTNER, 0], [1 / 16, 1 / 2, 1 / 16])
@@ -65,8 +65,8 @@ def test_a_pair_of_ospa_shares_its_distance_and_the_lonely_have_their_own() -> N
     assert table.similarities.tolist()[::2] == [0.75, 0.75]
 
 
-def test_the_lonely_share_the_cutoff_that_they_cost() -> None:
-    """A pair at 1/4 and a spurious detection at the cut-off 1/2, or 1/16 and 1/4 by order 2."""
+def test_unmatched_rows_share_the_cutoff_that_they_cost() -> None:
+    """A pair at 1/4 and a spurious detection at the cut-off 1/2, or 1/16 and 1/4 with order 2."""
     found = [AWAY, *narrowed(1, 0.75)]
     _, _, shares = of_frame("ospa", squares(1), found, cutoff=0.5)
     assert shares == [1 / 16, 1 / 4, 1 / 16]
@@ -75,14 +75,14 @@ def test_the_lonely_share_the_cutoff_that_they_cost() -> None:
     assert shares == pytest.approx([distance / 10, distance * 4 / 5, distance / 10], abs=1e-15)
 
 
-def test_from_the_cutoff_on_a_pair_of_ospa_is_an_object_and_a_detection() -> None:
-    """At 1/4 and a cut-off of 1/4: paired, as far as that goes, at the cost of the cut-off."""
+def test_at_the_cutoff_a_pair_of_ospa_becomes_an_object_and_a_detection() -> None:
+    """At 1/4 with a cut-off of 1/4: paired, but at the cost of the cut-off."""
     found = of_frame("ospa", squares(1), narrowed(1, 0.75), cutoff=0.25)
     assert found == ([FN, FP], [0, 0], [1 / 8, 1 / 8])
     assert of_frame("ospa", squares(1), narrowed(1, 0.75), cutoff=0.5)[0] == [TP, TP]
 
 
-def test_what_is_shared_under_an_order_is_the_distance_by_costs() -> None:
+def test_shares_under_an_order_divide_the_distance_by_costs() -> None:
     """Pairs at 1/2 and at 0, order 2: the root of (1/4) / 2, all of it from the first."""
     found = [*narrowed(1, 0.5), squares(2)[1]]
     outcomes, partners, shares = of_frame("ospa", squares(2), found, order=2)
@@ -92,7 +92,7 @@ def test_what_is_shared_under_an_order_is_the_distance_by_costs() -> None:
 
 
 @pytest.mark.parametrize(("name", "greatest"), [("ospa", 0.5), ("emd", 1.0), ("hausdorff", 1.0)])
-def test_where_one_side_is_empty_the_others_share_the_greatest_distance(
+def test_if_one_side_is_empty_the_other_shares_the_maximum_distance(
     name: str, greatest: float
 ) -> None:
     parameters = {"cutoff": 0.5} if name == "ospa" else {}
@@ -107,7 +107,7 @@ def test_where_one_side_is_empty_the_others_share_the_greatest_distance(
 # --- emd -----------------------------------------------------------------------------------
 
 
-def test_mass_that_is_split_goes_to_the_partner_of_the_most() -> None:
+def test_split_mass_belongs_to_the_partner_that_gets_most() -> None:
     """Two objects found exactly, and AWAY: a third each stays, a sixth of each goes away at 1."""
     outcomes, partners, shares = of_frame("emd", squares(2), [AWAY, *squares(2)])
     assert (outcomes, partners[1:2], partners[3:]) == ([TP, TP, FP, TP, TP], [2], [0, 1])
@@ -116,13 +116,13 @@ def test_mass_that_is_split_goes_to_the_partner_of_the_most() -> None:
     assert sum(shares) == 1 / 3
 
 
-def test_of_equal_flows_the_nearest_is_the_partner() -> None:
+def test_among_equal_flows_the_nearest_is_the_partner() -> None:
     """One object, half of whose mass goes to AWAY and half to the detection on it."""
     found = of_frame("emd", squares(1), [AWAY, *squares(1)])
     assert found == ([TP, FP, TP], [1, 0, 0], [1 / 4, 1 / 4, 0])
 
 
-def test_what_has_nothing_in_common_is_no_true_positive() -> None:
+def test_rows_without_anything_in_common_are_not_true_positives() -> None:
     """Moved from one end of the image to the other: partners, and both wrong."""
     for name in ("emd", "ospa", "hausdorff"):
         assert of_frame(name, squares(1), [AWAY]) == ([FN, FP], [0, 0], [1 / 2, 1 / 2])
@@ -138,8 +138,8 @@ def test_the_pair_that_decides_shares_the_hausdorff_distance() -> None:
     assert found == ([TP] * 6, [0, 1, 2, 0, 1, 2], [0, 1 / 4, 0, 0, 1 / 4, 0])
 
 
-def test_a_spurious_detection_decides_with_the_object_that_is_nearest_to_it() -> None:
-    """GIoU tells which that is: the second square, though its own detection is on it."""
+def test_a_spurious_detection_decides_with_the_object_nearest_to_it() -> None:
+    """GIoU finds it: the second square, although its own detection is on it."""
     found = of_frame("hausdorff", squares(2), [*squares(2), AWAY], base="giou")
     outcomes, partners, shares = found
     assert outcomes == [TP, TP, TP, TP, FP]
@@ -148,8 +148,8 @@ def test_a_spurious_detection_decides_with_the_object_that_is_nearest_to_it() ->
     assert shares[1] == pytest.approx(shares[4], abs=1e-15)
 
 
-def test_of_two_that_are_as_far_the_object_decides() -> None:
-    """The first object is 1/2 from its nearest, and so is the second detection: of other pairs."""
+def test_of_two_rows_at_the_same_distance_the_object_decides() -> None:
+    """The first object is 1/2 from its nearest, and so is the second detection, of other pairs."""
     plan = plan_hausdorff(np.array([[[0.5, 1.0], [0.0, 0.5]]]))
     assert plan.shares.tolist() == [[[0.25, 0.0, 0.25, 0.0]]]
 
@@ -157,14 +157,14 @@ def test_of_two_that_are_as_far_the_object_decides() -> None:
 # --- all of them ---------------------------------------------------------------------------
 
 
-def test_nothing_on_either_side_shares_nothing() -> None:
+def test_an_empty_frame_has_no_shares() -> None:
     nothing = np.zeros((2, 0, 0))
     for plan in (plan_hausdorff(nothing), plan_emd(nothing, 1.0), plan_ospa(nothing, 1.0, 1.0)):
         assert plan.shares.shape[1:] == (2, 0)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_partners_are_places_in_their_own_frame(name: str) -> None:
+def test_partners_are_rows_of_their_own_frame(name: str) -> None:
     """Two squares in each of two frames, found in the other order in the second."""
     first, second = squares(2)
     table = outcomes_of(
@@ -175,8 +175,8 @@ def test_partners_are_places_in_their_own_frame(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_frames_that_hold_nothing_count_in_the_means(name: str) -> None:
-    """Pairs at 1/2 and at 0; two frames of four have no row: 1/8; of occupied ones, 1/4."""
+def test_empty_frames_count_in_the_means(name: str) -> None:
+    """Pairs at 1/2 and at 0; two of four frames are empty: 1/8; over occupied ones, 1/4."""
     truth: Frames = {0: squares(1), 1: [], 2: [], 3: squares(1)}
     found: Frames = {0: narrowed(1, 0.5), 3: squares(1)}
     for frames, mean in (("all", 1 / 8), ("occupied", 1 / 4)):
@@ -187,7 +187,7 @@ def test_frames_that_hold_nothing_count_in_the_means(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_distance_has_no_points_to_look_at(name: str) -> None:
+def test_a_distance_has_no_operating_points(name: str) -> None:
     aligned = align(*(make_annotations({VIDEO: {0: squares(1)}}) for _ in Side))
     with pytest.raises(ParameterError, match="has no thresholds"):
         create_evaluator(name).outcomes(aligned, OperatingPoint(0.5))
@@ -208,10 +208,10 @@ def tables(draw: st.DrawFn, most: int = 7) -> FloatArray:
 
 @settings(max_examples=example_count(60), deadline=None)
 @given(tables(), st.sampled_from([0.3, 1.0]), st.sampled_from([1.0, 2.0, 3.5]))
-def test_the_pairs_of_ospa_cost_the_least_there_is(
+def test_the_pairs_of_ospa_have_the_minimum_cost(
     distances: FloatArray, cutoff: float, order: float
 ) -> None:
-    """scipy's assignment costs as much, and shares are made of the costs of these pairs."""
+    """scipy's assignment costs the same, and shares are made of the costs of these pairs."""
     plan = plan_ospa(distances, cutoff, order)
     [costs] = np.minimum(distances, cutoff) ** order
     rows, columns = linear_sum_assignment(costs)
@@ -226,8 +226,8 @@ def test_the_pairs_of_ospa_cost_the_least_there_is(
 
 @settings(max_examples=example_count(60), deadline=None)
 @given(tables(), st.sampled_from([0, _solvers.MAX_ASSIGNED_UNITS]))
-def test_a_flow_moves_all_mass_at_the_least_cost(distances: FloatArray, most_units: int) -> None:
-    """Sums of rows and columns are the masses, by units assigned and by nodes saturated alike."""
+def test_a_flow_moves_all_mass_at_the_minimum_cost(distances: FloatArray, most_units: int) -> None:
+    """Sums of rows and columns are the masses, by assigned units and by saturated nodes alike."""
     [costs] = distances
     m, n = costs.shape
     with pytest.MonkeyPatch.context() as patch:
@@ -262,10 +262,10 @@ def test_shares_of_a_frame_are_its_distance_exactly(distances: FloatArray, order
     st.floats(0, 1),
     st.lists(st.floats(0, 1e6), min_size=1, max_size=9).filter(lambda found: sum(found) > 0),
 )
-def test_what_is_apportioned_is_by_weight_and_adds_up(total: float, weights: list[float]) -> None:
+def test_shares_are_apportioned_by_weight_and_add_up(total: float, weights: list[float]) -> None:
     [shares] = apportioned(np.array([total]), np.array([weights]))
     assert sum(map(Fraction, shares.tolist())) == Fraction(total)
-    # As fractions, for a product of small floats is 0.
+    # As fractions, because a product of small floats is 0.
     whole = sum(map(Fraction, weights))
     expected = [float(Fraction(total) * Fraction(weight) / whole) for weight in weights]
     assert shares == pytest.approx(expected, abs=2e-15)

@@ -54,7 +54,7 @@ def squares(count: int, shift_px: float = 0.0) -> list[Thing]:
 
 
 def narrowed(count: int, overlap: float) -> list[Thing]:
-    """The same squares cut to a width that leaves the given IoU with the whole ones."""
+    """The same squares cut to a width that gives the stated IoU with the whole ones."""
     return [Thing((32.0 * index, 0.0, 32.0 * index + 10 * overlap, 10.0)) for index in range(count)]
 
 
@@ -82,7 +82,7 @@ def test_paper_figure_11(scenario: int) -> None:
     assert found == pytest.approx([2 * shift / (10 + shift)] * 3, abs=1e-12)
 
 
-def test_confidences_and_gaps_take_part_where_they_are_asked_for() -> None:
+def test_confidences_and_gaps_count_on_request() -> None:
     """10 x 10 boxes 5 apart, one with 0.5: IoU 1/3, GIoU 1/3, IoU~ 0.2, GIoU~ 1/30 (Alg. 1)."""
     sides = squares(1), [Thing((5, 0, 15, 10), confidence=0.5)]
     assert values(*sides) == pytest.approx([2 / 3] * 3)
@@ -93,7 +93,7 @@ def test_confidences_and_gaps_take_part_where_they_are_asked_for() -> None:
 
 
 def test_points_have_distances_up_to_the_cutoff() -> None:
-    """5 px of 20, and 60 px, which is as good as 20: 0.25 and 1."""
+    """5 px of 20, and 60 px, which counts as 20: 0.25 and 1."""
     truth = [Thing((0.0, 0.0)), Thing((100.0, 0.0))]
     detections = [Thing((3.0, 4.0)), Thing((160.0, 0.0))]
     found = values(truth, detections, base="euclidean", cutoff_px=20)
@@ -147,15 +147,15 @@ def test_classes_of_the_reference_are_averaged() -> None:
     assert by_occupied.value("ospa", label="a") == 0.5
 
 
-def test_a_reference_that_is_empty_throughout() -> None:
-    """Nothing on either side is at a distance of 0, spurious detections at 1, no frame at null."""
+def test_means_of_a_reference_that_is_always_empty() -> None:
+    """Two empty sides have distance 0, spurious detections 1, and no frame gives null."""
     assert values([], []) == [0.0] * 3
     assert values([], squares(2)) == values(squares(2), []) == [1.0] * 3
     assert [score(name, {}, {}).value(name) for name in NAMES] == [None] * 3
     assert score("ospa", {VIDEO: {0: []}}, {}, frames="occupied").value("ospa") == 0.0
 
 
-def test_parts_of_ospa_are_averaged_each_for_itself() -> None:
+def test_parts_of_ospa_are_averaged_separately() -> None:
     """Frame 0: 0.5 of localisation; frame 1: the cut-off of 0.6 of cardinality."""
     truth, detections = frames_of(0.5, 1.0)
     report = score("ospa", {VIDEO: truth}, {VIDEO: detections}, cutoff=0.6)
@@ -163,8 +163,8 @@ def test_parts_of_ospa_are_averaged_each_for_itself() -> None:
     assert parts == pytest.approx([0.55, 0.25, 0.3])
 
 
-def test_what_is_not_scored_is_in_no_set() -> None:
-    """A detection of an ignored object and one in a region are left out beforehand."""
+def test_unscored_rows_are_in_no_set() -> None:
+    """A detection of an ignored object and one in a region are left out first."""
     ignored = Thing((100, 0, 110, 10), flags=ObjectFlag.IGNORE)
     region = Thing((200, 0, 300, 100), flags=ObjectFlag.REGION)
     detections = [*squares(1), Thing((101, 0, 111, 10)), Thing((210, 10, 220, 20))]
@@ -232,7 +232,7 @@ def test_figures_are_means_of_distances_by_definition(scene: Case) -> None:
 
 
 def test_groups_are_computed_in_parts_of_bounded_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cutting the groups of a shape into parts changes no bit."""
+    """Dividing the groups of a shape into parts changes no bit."""
     random = np.random.default_rng(5)
     truth: Frames = {}
     detections: Frames = {}

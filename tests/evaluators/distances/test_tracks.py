@@ -22,7 +22,7 @@ KEY = ("", "s")
 
 
 def side(tracks: list[Track], frame_count: int = FRAME_COUNT) -> Annotations:
-    """Annotations that hold some tracks, and list every frame."""
+    """Annotations with the given tracks that list every frame."""
     frames: dict[int, list[Thing | Box]] = {frame: [] for frame in range(frame_count)}
     for number, track in enumerate(tracks):
         for frame, box in track.items():
@@ -81,7 +81,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_distances_are_what_their_definitions_give(seed: int) -> None:
+def test_distances_equal_their_definitions(seed: int) -> None:
     """Up to four tracks a side, against permutations and linear programmes."""
     first, second = wandering(seed), wandering(seed + 1000)
     found = distance("track-hausdorff", first, second)
@@ -96,7 +96,7 @@ def test_distances_are_what_their_definitions_give(seed: int) -> None:
 
 @pytest.mark.parametrize("window_frames", [1, 3, 5, 100])
 @pytest.mark.parametrize("seed", range(8))
-def test_ospa2_is_the_ospa_of_what_each_window_holds(seed: int, window_frames: int) -> None:
+def test_ospa2_is_the_ospa_of_the_content_of_each_window(seed: int, window_frames: int) -> None:
     """At every frame that has tracks, and in the mean over all frames."""
     first, second = wandering(seed), wandering(seed + 1000)
     expected = expected_curve(first, second, window_frames)
@@ -109,7 +109,7 @@ def test_ospa2_is_the_ospa_of_what_each_window_holds(seed: int, window_frames: i
 
 
 def expected_curve(first: list[Track], second: list[Track], window_frames: int) -> dict[int, float]:
-    """OSPA with a cut-off of 0.8 of what the window of each frame holds, where it holds any."""
+    """OSPA with a cut-off of 0.8 of the window of each frame, if it has tracks."""
     expected = {}
     for frame in range(FRAME_COUNT):
         low = frame - window_frames + 1
@@ -120,11 +120,12 @@ def expected_curve(first: list[Track], second: list[Track], window_frames: int) 
 
 
 @pytest.mark.parametrize("objects_per_chunk", [1, _track_distances.WINDOW_OBJECTS_PER_CHUNK])
-def test_windows_reach_into_no_other_sequence_or_class(
+def test_windows_do_not_reach_into_another_sequence_or_class(
     objects_per_chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Track ids are the same in all; cars and buses of two domains have the curves they have
-    alone."""
+    """Track ids are the same in all; cars and buses of two domains have the same curves as
+    alone.
+    """
     monkeypatch.setattr(_track_distances, "WINDOW_OBJECTS_PER_CHUNK", objects_per_chunk)
     parts = [(domain, label) for domain in ("x", "y") for label in ("bus", "car")]
     sides = []
@@ -165,13 +166,13 @@ def test_windows_of_a_long_sequence_do_not_depend_on_how_they_are_chunked(
 # --- by hand -------------------------------------------------------------------------------
 
 
-def test_two_fragmented_tracks_are_averaged_where_either_is_there() -> None:
+def test_two_fragmented_tracks_are_averaged_over_frames_with_either() -> None:
     """Frames 0-4 and 3-7, each alone in three frames, together in two at 1 - IoU = 0: 6/8."""
     found = distance("track-ospa", [still(range(5))], [still(range(3, 8))])
     assert found == pytest.approx(6 / 8, abs=1e-15)
 
 
-def test_a_shifted_track_is_at_the_mean_of_its_frames() -> None:
+def test_the_distance_of_a_shifted_track_is_the_mean_of_its_frames() -> None:
     """10 x 10 boxes shifted by 5: IoU 1/3, so 2/3 in each frame, and so in the mean."""
     shifted = [still(range(4), x=5.0)]
     for name in ("track-hausdorff", "track-emd", "track-ospa"):
@@ -216,11 +217,11 @@ def test_two_tracks_that_swap_identities_halfway_cost_half() -> None:
         still(range(5), x=50.0) | still(range(5, 10)),
     ]
     for name in ("track-hausdorff", "track-emd", "track-ospa"):
-        # A frame where the two are apart counts 1, so that 5 of 10 do.
+        # A frame in which the two are apart counts 1, so 5 of 10 do.
         assert distance(name, truth, swapped) == pytest.approx(0.5, abs=1e-15)
 
 
-def test_one_side_without_tracks_is_at_the_greatest_distance() -> None:
+def test_one_side_without_tracks_has_the_maximum_distance() -> None:
     """1 for Hausdorff and EMD, the cut-off for OSPA, whose distance is then all cardinality."""
     track = [still(range(3))]
     assert distance("track-hausdorff", track, []) == 1.0
@@ -233,14 +234,14 @@ def test_one_side_without_tracks_is_at_the_greatest_distance() -> None:
     ]
 
 
-def test_nothing_on_either_side_is_at_no_distance() -> None:
+def test_two_empty_sides_have_no_distance() -> None:
     for name, parameters in METRICS:
         assert distance(name, [], [], **parameters) == 0.0
 
 
 @pytest.mark.parametrize("name", ["track-hausdorff", "track-emd", "track-ospa", "ospa2"])
-def test_a_class_of_which_dont_care_leaves_nothing_has_its_row(name: str) -> None:
-    """The only bus is ignored and absorbs the only detection of a bus: nothing and nothing."""
+def test_a_class_that_dont_care_empties_has_its_row(name: str) -> None:
+    """The only bus is ignored, and absorbs the only detection of a bus."""
     box = (0.0, 0.0, 10.0, 10.0)
     car, bus = Thing(box, "car", track_id=1), Thing(box, "bus", track_id=2)
     ignored = replace(bus, flags=ObjectFlag.IGNORE)
@@ -257,8 +258,8 @@ def test_a_class_of_which_dont_care_leaves_nothing_has_its_row(name: str) -> Non
     assert report.value(measure) == 0.0
 
 
-def test_sequences_count_alike_whatever_their_length() -> None:
-    """One sequence perfect in 2 frames, one with nothing found in 8: (0 + 1) / 2."""
+def test_sequences_count_equally_whatever_their_length() -> None:
+    """One sequence is perfect in 2 frames, one has nothing found in 8: (0 + 1) / 2."""
     perfect, missed = still(range(2)), still(range(8))
 
     def annotations(second: Track) -> Annotations:
@@ -284,10 +285,10 @@ def test_sequences_count_alike_whatever_their_length() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), METRICS)
-def test_a_set_of_tracks_is_at_no_distance_from_itself(
+def test_a_set_of_tracks_has_no_distance_from_itself(
     name: str, parameters: dict[str, object]
 ) -> None:
-    """And another set is at a distance above 0."""
+    """Another set has a distance above 0."""
     for seed in range(10):
         tracks = wandering(seed)
         assert distance(name, tracks, tracks, **parameters) == 0.0
@@ -297,7 +298,7 @@ def test_a_set_of_tracks_is_at_no_distance_from_itself(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), METRICS)
-def test_distances_are_symmetric_and_keep_to_the_triangle_inequality(
+def test_distances_are_symmetric_and_satisfy_the_triangle_inequality(
     name: str, parameters: dict[str, object]
 ) -> None:
     @settings(max_examples=example_count(10), deadline=None)

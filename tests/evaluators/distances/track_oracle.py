@@ -1,4 +1,4 @@
-"""Distances of sets of tracks as their definitions read: loops over frames and permutations.
+"""Distances of sets of tracks by their definitions: loops over frames and permutations.
 
 A track's shape in a frame is an upright box, or the pixels of a mask.
 """
@@ -56,7 +56,7 @@ def matrix(first: list[Track], second: list[Track], cutoff: float = 1.0) -> list
 
 
 def hausdorff(first: list[Track], second: list[Track]) -> float:
-    """Eq. 1; 1 where one set is empty."""
+    """Eq. 1; 1 if one set is empty."""
     if not first or not second:
         return float(bool(first) != bool(second))
     rows = matrix(first, second)
@@ -65,7 +65,7 @@ def hausdorff(first: list[Track], second: list[Track]) -> float:
 
 
 def emd(first: list[Track], second: list[Track], order: float) -> float:
-    """Eq. 2 as a linear programme; 1 where one set is empty."""
+    """Eq. 2 as a linear programme; 1 if one set is empty."""
     if not first or not second:
         return float(bool(first) != bool(second))
     costs = np.array(matrix(first, second)) ** order
@@ -97,7 +97,7 @@ def ospa(first: list[Track], second: list[Track], cutoff: float, order: float) -
 
 
 def within(tracks: list[Track], first: int, last: int) -> list[Track]:
-    """Tracks as far as they lie in some frames; those that do not are gone."""
+    """The tracks within the given frames; those without any are left out."""
     cut = [
         {frame: box for frame, box in track.items() if first <= frame <= last} for track in tracks
     ]

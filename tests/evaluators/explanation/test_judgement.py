@@ -1,4 +1,4 @@
-"""What became of the objects of a small street, held to counts by hand."""
+"""Outcomes of the objects of a small street, compared with counts by hand."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def judgement(material: Material) -> Judgement:
     return material.judge(material.judges[0], OperatingPoint())
 
 
-def test_frames_are_counted_by_what_became_of_their_objects(judgement: Judgement) -> None:
+def test_frames_are_counted_by_the_outcomes_of_their_objects(judgement: Judgement) -> None:
     falcon, mole = (one.counts for one in judgement.systems)
     assert falcon.hits.tolist() == [2, 2, 1, 2, 1, 1]
     assert falcon.misses.tolist() == [0, 0, 1, 0, 0, 0]
@@ -38,7 +38,7 @@ def test_frames_are_counted_by_what_became_of_their_objects(judgement: Judgement
     assert mole.false_alarms.tolist() == [0, 0, 2, 0, 0, 0]
 
 
-def test_counts_of_all_frames_are_those_of_the_report(
+def test_counts_of_all_frames_equal_those_of_the_report(
     material: Material, judgement: Judgement
 ) -> None:
     for system, judged in zip(material.systems, judgement.systems, strict=True):
@@ -57,7 +57,7 @@ def test_the_running_score_ends_at_the_score_of_the_report(
             assert judgement.scores[index][row] == pytest.approx(wanted, abs=1e-15)
 
 
-def test_sequences_are_in_the_order_of_their_mistakes(judgement: Judgement) -> None:
+def test_sequences_are_sorted_by_their_mistakes(judgement: Judgement) -> None:
     assert judgement.order.tolist() == [0, 1]
     assert judgement.costs.tolist() == [1.0, 0.0]
 
@@ -68,7 +68,7 @@ def test_the_worst_frames_are_those_with_most_mistakes(judgement: Judgement) -> 
     assert judgement.worst_of(0) == 2
 
 
-def test_mistakes_follow_one_another_over_sequences(judgement: Judgement) -> None:
+def test_mistakes_continue_over_sequences(judgement: Judgement) -> None:
     assert judgement.mistake_from(3, 1) == 5
     assert judgement.mistake_from(5, -1) == 3
     assert judgement.mistake_from(5, 1) is None
@@ -80,13 +80,13 @@ def test_a_bin_leads_to_the_worst_frame_around_it(judgement: Judgement) -> None:
     assert judgement.worst_near(0, 0.99) == 2
 
 
-def test_a_label_alone_leaves_out_the_objects_of_others(material: Material) -> None:
+def test_a_label_leaves_out_the_objects_of_others(material: Material) -> None:
     judgement = material.judge(material.judges[0], OperatingPoint(), "Person")
     assert judgement.systems[0].counts.hits.tolist() == [1, 1, 0, 1, 0, 0]
     assert judgement.systems[1].counts.false_alarms.tolist() == [0, 0, 1, 0, 0, 0]
 
 
-def test_a_judgement_is_made_once_for_an_operating_point(material: Material) -> None:
+def test_a_judgement_is_made_once_per_operating_point(material: Material) -> None:
     first = material.judge(material.judges[0], OperatingPoint())
     assert material.judge(material.judges[0], OperatingPoint()) is first
 
@@ -120,8 +120,8 @@ def test_a_match_shows_the_detection(material: Material, judgement: Judgement) -
     assert falcon.coordinates == (10.0, 10.0, 50.0, 50.0)
 
 
-def test_masks_are_those_of_what_is_drawn(material: Material) -> None:
-    """Of frame 2, which is not the first: of the car found the detection's, else the object's own.
+def test_masks_are_those_of_the_drawn_rows(material: Material) -> None:
+    """Of frame 2, which is not the first: the detection's for the found car, else the object's own.
 
     Masks of the truth are 1 by 1 px, those of falcon 2 by 2, all numbered by their column.
     """

@@ -1,4 +1,4 @@
-"""Kinds of mistakes, confusion and sweeps over confidence, held to counts and to reports."""
+"""Kinds of mistakes, confusion and sweeps over confidence, compared with counts and reports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vidscore_evaluators.explanation.sweep import sweep_confidences
 from vidscore_evaluators.outcome_table import OperatingPoint
 
 
-def test_kinds_and_gains_are_those_of_the_report(tmp_path: Path) -> None:
+def test_kinds_and_gains_equal_those_of_the_report(tmp_path: Path) -> None:
     material = street(tmp_path, "errors")
     for row in kind_rows(material, OperatingPoint()):
         for index, system in enumerate(material.systems):
@@ -24,7 +24,7 @@ def test_kinds_and_gains_are_those_of_the_report(tmp_path: Path) -> None:
             assert row.gains[index] == report.value(f"ap_gain_{row.kind.name}")
 
 
-def test_gains_are_known_of_all_detections_alone(tmp_path: Path) -> None:
+def test_gains_are_known_only_for_all_detections(tmp_path: Path) -> None:
     material = street(tmp_path, "errors")
     rows = kind_rows(material, OperatingPoint(confidence=0.5))
     assert {gain for row in rows for gain in row.gains} == {None}
@@ -32,7 +32,7 @@ def test_gains_are_known_of_all_detections_alone(tmp_path: Path) -> None:
 
 
 def test_confusion_counts_labels_of_objects_against_those_of_detections(tmp_path: Path) -> None:
-    """mole finds five of six cars and no person; its false alarms are a car and a person."""
+    """mole finds five of six cars and no person; its false positives are a car and a person."""
     material = street(tmp_path, "errors")
     judgement = material.judge(material.judges[0], OperatingPoint())
     falcon, mole = (confusion(one) for one in judgement.systems)
@@ -43,7 +43,7 @@ def test_confusion_counts_labels_of_objects_against_those_of_detections(tmp_path
 
 
 @pytest.mark.parametrize("evaluator", ["f1", "map", "errors"])
-def test_a_sweep_counts_what_outcomes_at_each_confidence_count(
+def test_a_sweep_has_the_counts_of_outcomes_at_each_confidence(
     tmp_path: Path, evaluator: str
 ) -> None:
     material = street(tmp_path, evaluator)
@@ -56,8 +56,8 @@ def test_a_sweep_counts_what_outcomes_at_each_confidence_count(
             assert sweep.false_alarms[place] == total.false_alarms[0]
 
 
-def test_neovision2_is_matched_anew_at_each_confidence(tmp_path: Path) -> None:
-    """The surer detection overlaps half the car, and is right unless the other one is there too."""
+def test_neovision2_is_matched_again_at_each_confidence(tmp_path: Path) -> None:
+    """The more confident detection covers half the car, and is right unless both are there."""
     truth = [("001", 0, "Car", CAR, 1.0, 1)]
     found = [
         ("001", 0, "Car", (10, 10, 50, 30), 0.9, 1),
@@ -71,7 +71,7 @@ def test_neovision2_is_matched_anew_at_each_confidence(tmp_path: Path) -> None:
 
 
 def test_false_alarms_are_divided_by_the_frames_that_count(tmp_path: Path) -> None:
-    """Frame 0 alone counts: truth does not care for frame 1, and does not know frame 2."""
+    """Only frame 0 counts: frame 1 is don't-care, and the truth has no frame 2."""
     truth = [("001", frame, "Car", CAR, 1.0, 1) for frame in (0, 1)]
     found = [*truth, *(("001", frame, "Car", NOTHING, 0.5, 2) for frame in (0, 1, 2))]
     material = scene_of(tmp_path, truth, found, "log-amr", dont_care_frames=[1])
@@ -84,7 +84,7 @@ def test_false_alarms_are_divided_by_the_frames_that_count(tmp_path: Path) -> No
     )
 
 
-def test_a_wrong_label_on_an_object_that_is_found_stands_with_no_object(tmp_path: Path) -> None:
+def test_a_wrong_label_on_a_found_object_counts_as_no_object(tmp_path: Path) -> None:
     truth = [("001", 0, "Car", CAR, 1.0, 1), ("001", 0, "Person", PERSON, 1.0, 2)]
     found = [*truth, ("001", 0, "Person", CAR, 0.8, 3)]
     material = scene_of(tmp_path, truth, found, "errors")
@@ -95,9 +95,9 @@ def test_a_wrong_label_on_an_object_that_is_found_stands_with_no_object(tmp_path
 
 @pytest.mark.parametrize("evaluator", ["f1", "map"])
 def test_bands_lie_between_percentiles_of_drawn_sequences(tmp_path: Path, evaluator: str) -> None:
-    """Of Tower/001 falcon finds 7 of 8 objects, with an alarm at 0.2; of Tower/002 both, with none.
+    """falcon finds 7 of 8 objects of Tower/001, with a false positive at 0.2; of Tower/002 both.
 
-    Of one draw with each of them twice, 2.5 % lie below 0.875 + 0.025 * 0.125.
+    If a draw has each of them twice, 2.5 % lie below 0.875 + 0.025 * 0.125.
     """
     material = street(tmp_path, evaluator)
     falcon, mole = sweep_confidences(material, material.judges[0])
@@ -111,8 +111,8 @@ def test_bands_lie_between_percentiles_of_drawn_sequences(tmp_path: Path, evalua
     assert [bool(np.isnan(end[-1])) for end in nothing_left] == [True, True]
 
 
-def test_bands_are_of_the_draws_that_intervals_are_of(tmp_path: Path) -> None:
-    """Draws of both of the two sequences have each of them as often as the other is not drawn."""
+def test_bands_use_the_same_draws_as_intervals(tmp_path: Path) -> None:
+    """In draws of the two sequences, each occurs as often as the other does not."""
     uncertainty = Uncertainty(street(tmp_path, "f1"), draws=50)
     assert uncertainty.times is not None
     assert uncertainty.times.shape == (50, 2)
@@ -120,7 +120,7 @@ def test_bands_are_of_the_draws_that_intervals_are_of(tmp_path: Path) -> None:
     assert Uncertainty(street(tmp_path, "f1"), draws=0).times is None
 
 
-def test_what_has_no_confidence_has_no_sweep(tmp_path: Path) -> None:
+def test_detections_without_confidence_have_no_sweep(tmp_path: Path) -> None:
     material = street(tmp_path, "identity", systems=1)
     for side in material.contest.systems.values():
         side.confidences[:] = 1.0
@@ -128,7 +128,7 @@ def test_what_has_no_confidence_has_no_sweep(tmp_path: Path) -> None:
 
 
 def test_the_interval_of_a_difference_is_paired(tmp_path: Path) -> None:
-    """Of a system with itself it is nothing, on whatever sequences both are scored."""
+    """For a system and itself it is empty, whatever sequences are drawn."""
     material = street(tmp_path, "f1")
     contest = type(material.contest)(
         material.contest.truth, dict.fromkeys(("one", "two"), material.contest.systems["falcon"])
@@ -158,7 +158,7 @@ def test_a_single_sequence_has_no_interval(tmp_path: Path) -> None:
     assert Uncertainty(alone, draws=30).draws == 0
 
 
-def test_digits_tell_close_systems_apart(tmp_path: Path) -> None:
+def test_digits_distinguish_close_systems(tmp_path: Path) -> None:
     material = street(tmp_path, "f1")
     [row, *_] = figure_rows(material, Uncertainty(material, 0))
     assert row.digits == 4
@@ -166,7 +166,7 @@ def test_digits_tell_close_systems_apart(tmp_path: Path) -> None:
     assert close.digits == 6
 
 
-def test_numbers_are_said_as_a_page_says_them() -> None:
+def test_numbers_are_written_for_a_page() -> None:
     assert in_words(12) == "twelve"
     assert in_words(1234) == "1,234"
     assert percent(0.999) == "> 99\N{NO-BREAK SPACE}%"

@@ -1,4 +1,4 @@
-"""Titles of measures, held to what the field calls them."""
+"""Titles of measures are the usual names in the field."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ FIELD = {
 
 
 @pytest.mark.parametrize("name", FIELD)
-def test_measures_have_the_names_of_the_field(name: str) -> None:
+def test_measures_have_their_usual_names(name: str) -> None:
     assert name in MEASURES
     assert measure_title(name) == FIELD[name]
 
@@ -94,11 +94,11 @@ def test_no_title_of_a_measure_looks_like_a_split_identifier(name: str) -> None:
         ("something_of_a_plug_in", "Something of a plug in"),
     ],
 )
-def test_curves_and_measures_of_plug_ins_are_put_into_words(curve: str, title: str) -> None:
+def test_curves_and_measures_of_plug_ins_are_written_in_words(curve: str, title: str) -> None:
     assert measure_title(curve) == title
 
 
-def test_axes_have_the_same_names_and_no_capital_of_a_sentence() -> None:
+def test_axes_have_the_same_names_without_an_initial_capital() -> None:
     assert [
         axis_title(name) for name in ("det_a", "ap", "recall", "false_positives_per_frame")
     ] == [

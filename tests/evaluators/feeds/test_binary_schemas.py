@@ -1,4 +1,4 @@
-"""Schemas of bytes, XML and CSV: messages put together by hand, byte by byte."""
+"""Binary, XML and CSV schemas: messages put together by hand, byte by byte."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def fault(schema: str, message: bytes) -> str:
     return str(caught.value)
 
 
-def test_nv_frame_is_read_from_its_bytes_and_other_fields_are_passed_over() -> None:
+def test_nv_frame_is_read_from_its_bytes_and_other_fields_are_skipped() -> None:
     [frame] = read("nvidia-protobuf", NV_FRAME)
     assert (frame.sensor, frame.number, frame.time_s) == ("north", 12, 100.5)
     assert list(frame.objects) == [
@@ -112,13 +112,13 @@ def test_nv_frame_is_read_from_its_bytes_and_other_fields_are_passed_over() -> N
     assert frame.unsaid == {Unsaid.RESOLUTION}
 
 
-def test_nv_frame_without_a_time_or_number_says_so() -> None:
+def test_nv_frame_without_a_time_or_number_is_reported() -> None:
     [frame] = read("nvidia-protobuf", field(4, b"north"))
     assert frame.unsaid == {Unsaid.RESOLUTION, Unsaid.FRAME_TIME, Unsaid.FRAME_NUMBER}
     assert frame.objects == []
 
 
-def test_bytes_that_are_no_nv_frame_are_a_fault() -> None:
+def test_bytes_that_are_not_an_nv_frame_are_a_fault() -> None:
     assert "nv.Frame" in fault("nvidia-protobuf", b"\xff\xff")
     assert "sensorId: found nothing" in fault("nvidia-protobuf", field(5, b""))
 
@@ -131,7 +131,7 @@ def test_cdr_of_ros_is_read_with_its_alignment() -> None:
     ]
 
 
-def test_a_turned_box_of_ros_becomes_its_corners() -> None:
+def test_a_rotated_ros_box_becomes_its_corners() -> None:
     quarter_turn = 1.5707963267948966
     [frame] = read("vision-msgs", detection_array(theta=quarter_turn))
     expected = [110, 30, 110, 70, 90, 70, 90, 30]
@@ -139,11 +139,11 @@ def test_a_turned_box_of_ros_becomes_its_corners() -> None:
 
 
 @pytest.mark.parametrize("length", range(0, len(detection_array()), 7))
-def test_cdr_that_ends_early_is_a_fault(length: int) -> None:
+def test_truncated_cdr_is_a_fault(length: int) -> None:
     assert "vision_msgs" in fault("vision-msgs", detection_array()[:length])
 
 
-def test_a_count_beyond_the_message_is_refused_before_anything_is_made() -> None:
+def test_a_count_beyond_the_message_is_refused_before_anything_is_allocated() -> None:
     assert "a sequence of 4294967295" in fault("vision-msgs", detection_array(2**32 - 1))
 
 
@@ -151,7 +151,7 @@ def test_bytes_after_the_message_are_a_fault() -> None:
     assert "more" in fault("vision-msgs", detection_array() + bytes(8))
 
 
-def test_onvif_coordinates_go_through_the_transformation_to_fractions() -> None:
+def test_onvif_coordinates_are_transformed_to_fractions() -> None:
     """640 x 480: x = 20 is 20 / 640 of the width; y = 180 is 180 / 480 from below."""
     class_ = '<tt:Class><tt:Type Likelihood="0.8">Vehicle</tt:Type></tt:Class>'
     body = f'<tt:Frame UtcTime="2026-01-31T12:00:00.5Z" Source="cam">{SCALE}'
@@ -164,7 +164,7 @@ def test_onvif_coordinates_go_through_the_transformation_to_fractions() -> None:
     assert frame.unsaid == {Unsaid.FRAME_NUMBER, Unsaid.RESOLUTION}
 
 
-def test_the_likeliest_candidate_of_older_onvif_is_the_class() -> None:
+def test_the_most_likely_candidate_of_older_onvif_is_the_class() -> None:
     candidates = "".join(
         f"<tt:ClassCandidate><tt:Type>{name}</tt:Type><tt:Likelihood>{share}</tt:Likelihood>"
         "</tt:ClassCandidate>"
@@ -197,7 +197,7 @@ def test_xml_is_not_trusted(message: bytes, found: str) -> None:
     assert found in fault("onvif", message)
 
 
-def test_rows_of_supervision_become_frames_and_empty_ones_are_unsaid() -> None:
+def test_rows_of_supervision_become_frames_and_empty_ones_are_unknown() -> None:
     first, second = read("supervision-csv", CSV.encode())
     assert (first.number, second.number) == (0, 2)
     assert list(first.objects) == [
@@ -207,18 +207,18 @@ def test_rows_of_supervision_become_frames_and_empty_ones_are_unsaid() -> None:
     assert {Unsaid.EMPTY_FRAMES, Unsaid.SENSOR, Unsaid.FRAME_TIME} <= first.unsaid
 
 
-def test_supervision_without_a_frame_number_is_refused_with_the_remedy() -> None:
+def test_supervision_without_a_frame_number_is_refused_with_advice() -> None:
     text = fault("supervision-csv", CSV.replace(",frame\n", ",other\n").encode())
     assert "custom_data={'frame': number}" in text
 
 
 @pytest.mark.parametrize("row", ["5,,7,8", "5, ,7,8"])
-def test_an_empty_corner_of_supervision_is_no_zero(row: str) -> None:
+def test_an_empty_corner_of_supervision_is_not_zero(row: str) -> None:
     text = fault("supervision-csv", CSV.replace("5,6,7,8", row).encode())
     assert text.startswith("line 3, y_min: found ")
     assert text.endswith("expected a finite number")
 
 
-def test_a_bad_number_of_supervision_is_told_with_its_line() -> None:
+def test_an_invalid_number_of_supervision_is_reported_with_its_line() -> None:
     text = fault("supervision-csv", CSV.replace("5,6,7,8", "5,six,7,8").encode())
     assert 'line 3, y_min: found "six", expected a finite number' in text

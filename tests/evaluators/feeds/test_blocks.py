@@ -1,4 +1,4 @@
-"""Many messages at once give what they give one by one."""
+"""Many messages at once give the same as one by one."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def block(schema: Any, naming: FrameMap, lines: list[Any], topics: list[str]) ->
         FrameMap({"*": "b"}, rate_hz=25.0, start_s=9.5),
     ],
 )
-def test_a_block_has_the_frames_that_its_messages_have_one_by_one(naming: FrameMap) -> None:
+def test_a_block_has_the_frames_of_its_messages_one_by_one(naming: FrameMap) -> None:
     topics = ["north", "south", "north", "south", "north"]
     whole = block(JSONL, naming, LINES, topics)
     single = [
@@ -109,9 +109,7 @@ def test_a_message_of_a_block_that_is_too_long_is_refused() -> None:
         (line(1, time_s=8.0), "found frame -38, expected 0 or more"),
     ],
 )
-def test_a_block_with_a_message_that_breaks_a_rule_is_refused(
-    broken: dict[str, Any], found: str
-) -> None:
+def test_a_block_with_an_invalid_message_is_refused(broken: dict[str, Any], found: str) -> None:
     naming = FrameMap({"cam0": "a", "cam1": "b"}, rate_hz=25.0 if "time_s" in broken else None,
                       start_s=9.5)  # fmt: skip
     with pytest.raises(InputError, match=found):
@@ -128,12 +126,12 @@ def test_a_block_with_a_message_that_breaks_a_rule_is_refused(
         [b'{"a": 1}', b"{"],
     ],
 )
-def test_lines_that_are_no_documents_by_themselves_are_none_together(lines: list[bytes]) -> None:
+def test_lines_that_are_not_documents_alone_are_none_together(lines: list[bytes]) -> None:
     with pytest.raises(ValueError, match=r"^$"):
         documents_of_lines(lines)
 
 
-def test_lines_are_parsed_together_as_they_are_by_themselves() -> None:
+def test_lines_are_parsed_together_as_one_by_one() -> None:
     texts = [json.dumps(one).encode() for one in LINES]
     assert documents_of_lines(texts) == LINES
     assert documents_of_lines([texts[0] + b"\r", b" " + texts[1]]) == LINES[:2]
@@ -146,7 +144,7 @@ def test_a_message_of_one_document_over_two_lines_stays_a_fault() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_frames_that_are_taken_together_are_those_that_are_taken_one_by_one(seed: int) -> None:
+def test_frames_added_together_equal_those_added_one_by_one(seed: int) -> None:
     chance = random.Random(seed)
     single, together = DeliveredFrames(), DeliveredFrames()
     for _ in range(40):

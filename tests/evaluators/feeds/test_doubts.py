@@ -1,4 +1,4 @@
-"""What is doubtful about feeds: each fault that feeds have, and one feed without any."""
+"""Doubts about feeds: each fault that feeds have, and one feed without any."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def watched(
 
 
 def add(watch: FeedWatch, frames: Sequence[FeedFrame]) -> None:
-    """Take in frames, half of them at a time."""
+    """Add frames, half of them at a time."""
     for part in (frames[: len(frames) // 2], frames[len(frames) // 2 :]):
         schema = Schema("given", "frames that are given", partial(_given, list(part)))
         watch.add(read_block(schema, FrameMap({"cam": "street"}), [(b"", "")], BOX))
@@ -69,7 +69,7 @@ def rounded(entry: dict[str, Any]) -> None:
     entry["box"] = [int(value) for value in entry["box"]]
 
 
-def test_a_feed_that_says_everything_is_not_doubtful() -> None:
+def test_a_complete_feed_raises_no_doubt() -> None:
     assert watched(size_px=SIZE).findings() == []
 
 
@@ -105,7 +105,7 @@ FAULTY: dict[Doubt, tuple[FeedWatch, str]] = {
 
 
 @pytest.mark.parametrize("doubt", FAULTY)
-def test_a_fault_of_a_feed_is_found_and_no_other(doubt: Doubt) -> None:
+def test_exactly_the_fault_of_a_feed_is_found(doubt: Doubt) -> None:
     watch, text = FAULTY[doubt]
     [finding] = watch.findings()
     assert finding.doubt is doubt
@@ -113,13 +113,13 @@ def test_a_fault_of_a_feed_is_found_and_no_other(doubt: Doubt) -> None:
 
 
 @pytest.mark.parametrize("doubt", FAULTY)
-def test_what_may_make_a_score_wrong_is_refused_unless_it_is_accepted(doubt: Doubt) -> None:
+def test_a_fault_that_may_make_a_score_wrong_is_refused_unless_accepted(doubt: Doubt) -> None:
     findings = FAULTY[doubt][0].findings()
     assert bool(refused(findings, [])) == (doubt not in HARMLESS)
     assert refused(findings, [doubt.value]) == []
 
 
-def test_a_frame_that_is_missing_here_and_there_is_told_and_not_refused() -> None:
+def test_a_frame_missing_here_and_there_is_reported_and_not_refused() -> None:
     watch = watched(range(10))
     add(watch, [FeedFrame("cam", number, None, objects(number)) for number in range(11, 40)])
     [finding] = watch.findings()
@@ -127,7 +127,7 @@ def test_a_frame_that_is_missing_here_and_there_is_told_and_not_refused() -> Non
     assert refused([finding], []) == []
 
 
-def test_boxes_far_outside_the_images_are_those_of_another_resolution() -> None:
+def test_boxes_far_outside_the_images_suggest_another_resolution() -> None:
     watch = watched(found=altered(lambda entry: scaled(entry, 40.3)))
     assert [finding.doubt for finding in watch.findings()] == [Doubt.RESOLUTION]
 
@@ -138,7 +138,7 @@ def test_frames_in_another_order_are_not_missing() -> None:
     assert watch.findings() == []
 
 
-def test_a_few_frames_say_nothing_of_gaps_and_confidences() -> None:
+def test_a_few_frames_raise_no_doubt_about_gaps_and_confidences() -> None:
     assert watched(range(0, 9, 4), found=altered(rounded)).findings() == []
 
 

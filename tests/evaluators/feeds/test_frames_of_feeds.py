@@ -1,4 +1,4 @@
-"""From bytes to messages, from sensors and times to frames, and which frames were taken."""
+"""From bytes to messages, from sensors and times to frames, and the record of received frames."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def test_messages_and_their_ends_do_not_depend_on_the_blocks(
         (Framing.LINES, b"a" * (MAXIMUM_MESSAGE_BYTES + 1)),
     ],
 )
-def test_a_message_that_is_too_long_is_refused_before_it_is_all_there(
+def test_a_message_that_is_too_long_is_refused_before_it_is_complete(
     framing: Framing, data: bytes
 ) -> None:
     with pytest.raises(InputError, match="at most 1048576"):
         list(Cutter(framing).feed(data))
 
 
-def test_a_message_that_ends_early_is_refused() -> None:
+def test_a_truncated_message_is_refused() -> None:
     cutter = Cutter(Framing.LENGTH)
     assert list(cutter.feed(b"\0\0\0\2a")) == []
     with pytest.raises(InputError, match="a whole message"):
@@ -61,8 +61,8 @@ def test_a_message_that_ends_early_is_refused() -> None:
 BOX = {"box": [0.25, 0.5, 0.75, 1.0]}
 
 
-def test_a_frame_is_named_by_the_table_and_its_time() -> None:
-    """12.04 s at 25 frames a second, of which the first is at 10 s and has the number 1."""
+def test_a_frame_is_named_by_the_map_and_its_time() -> None:
+    """12.04 s at 25 frames per second; the first frame is at 10 s and has the number 1."""
     naming = FrameMap({"cam": "street"}, rate_hz=25.0, start_s=10.0, first_frame=1)
     line = naming.line(FeedFrame("cam", None, 12.04, []), "topic")
     assert line == {"sequence": "street", "frame": 52, "time_s": 12.04, "objects": []}
@@ -91,7 +91,7 @@ def test_fractions_become_pixels_of_the_truths_images() -> None:
     assert line["objects"] == [{"box": [160, 240, 480, 480]}]
 
 
-def test_everything_that_neither_the_feed_nor_the_map_says_is_told() -> None:
+def test_everything_that_neither_the_feed_nor_the_map_gives_is_reported() -> None:
     frame = FeedFrame("cam", None, None, [BOX], unit=Unit.FRACTION)
     with pytest.raises(InputError) as caught:
         FrameMap({"other": "street"}).line(frame, "")
@@ -104,12 +104,12 @@ def test_a_time_before_the_first_frame_is_refused() -> None:
 
 
 @pytest.mark.parametrize("time_s", [1e308, -1e308, 1e300])
-def test_a_time_beyond_all_frames_is_refused(time_s: float) -> None:
+def test_a_time_after_all_frames_is_refused(time_s: float) -> None:
     with pytest.raises(InputError, match="frames of start_s"):
         FrameMap(rate_hz=10.0, start_s=1.0).line(FeedFrame("cam", None, time_s, []), "")
 
 
-# --- frames that were taken ------------------------------------------------------------------
+# --- received frames ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("step", [1, 3, 30])
@@ -123,7 +123,7 @@ def test_frames_in_even_steps_are_one_run(step: int) -> None:
     assert step == 1 or len(known) < 300
 
 
-def test_frames_of_other_sequences_are_others() -> None:
+def test_frames_of_different_sequences_are_different() -> None:
     taken = DeliveredFrames()
     assert taken.add("", "a", 1)
     assert taken.add("", "b", 1)
@@ -131,7 +131,7 @@ def test_frames_of_other_sequences_are_others() -> None:
     assert not taken.add("", "a", 1)
 
 
-def test_what_is_kept_is_bounded_and_the_oldest_is_forgotten() -> None:
+def test_the_record_is_bounded_and_the_oldest_frames_are_dropped() -> None:
     taken = DeliveredFrames()
     numbers = [number * number for number in range(2000)]
     assert all(taken.add("", "a" * 100, number) for number in numbers)
@@ -140,7 +140,7 @@ def test_what_is_kept_is_bounded_and_the_oldest_is_forgotten() -> None:
 
 
 def disordered(count: int, distance: int, seed: int) -> list[int]:
-    """Numbers that come up to a distance from their place."""
+    """Numbers at most a given distance from their place."""
     chance = random.Random(seed)
     return sorted(range(count), key=lambda number: number + chance.uniform(0, distance))
 
@@ -158,7 +158,7 @@ def disordered(count: int, distance: int, seed: int) -> list[int]:
     ],
     ids=["pairs", "eights", "near", "far", "interleaved", "backwards"],
 )
-def test_frames_in_any_order_are_remembered_to_the_last_one(order: list[int], step: int) -> None:
+def test_frames_in_any_order_are_all_remembered(order: list[int], step: int) -> None:
     taken = DeliveredFrames()
     assert all(taken.add("", "a", number * step) for number in order)
     assert not any(taken.add("", "a", number * step) for number in order)
@@ -175,7 +175,7 @@ def test_frames_of_many_cameras_in_pairs_are_remembered() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_no_frame_is_remembered_that_was_not_taken(seed: int) -> None:
+def test_no_frame_is_remembered_that_was_not_received(seed: int) -> None:
     chance = random.Random(seed)
     taken = DeliveredFrames()
     known: set[tuple[str, int]] = set()

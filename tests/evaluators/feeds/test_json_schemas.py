@@ -1,4 +1,4 @@
-"""What schemas of JSON make of a message: frames, and what the message does not say."""
+"""JSON schemas: frames from a message, and what the message does not give."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_dlstreamer_without_a_resolution_gives_the_integer_box() -> None:
     assert {Unsaid.RESOLUTION, Unsaid.CONFIDENCE} <= frame.unsaid
 
 
-def test_a_frigate_event_is_no_whole_frame() -> None:
+def test_a_frigate_event_is_not_a_whole_frame() -> None:
     [frame] = read("frigate", FRIGATE)
     assert frame.sensor == "front_door"
     assert frame.time_s == 1607123962.082975
@@ -153,11 +153,11 @@ def test_a_frigate_event_is_no_whole_frame() -> None:
     assert {Unsaid.EVERY_FRAME, Unsaid.EMPTY_FRAMES, Unsaid.FRAME_NUMBER} <= frame.unsaid
 
 
-def test_an_ended_object_of_frigate_is_in_no_frame() -> None:
+def test_an_ended_frigate_object_is_in_no_frame() -> None:
     assert read("frigate", {**FRIGATE, "type": "end"}) == []
 
 
-def test_the_same_identity_is_the_same_track_at_all_times() -> None:
+def test_the_same_identity_is_always_the_same_track() -> None:
     tracks = [read("frigate", FRIGATE)[0].objects[0]["track"] for _ in range(2)]
     assert tracks[0] == tracks[1]
     assert 0 <= tracks[0] < 2**63
@@ -172,7 +172,7 @@ def test_the_best_hypothesis_of_ros_is_the_detection() -> None:
     assert frame.unsaid == {Unsaid.FRAME_NUMBER, Unsaid.RESOLUTION}
 
 
-def test_the_centre_of_older_ros_messages_has_no_position() -> None:
+def test_the_centre_of_older_ros_messages_is_read() -> None:
     document = json.loads(json.dumps(VISION))
     document["detections"][0]["bbox"]["center"] = {"x": 100.0, "y": 50.0, "theta": 0.0}
     assert read("vision-msgs-json", document)[0].objects[0]["box"] == [80, 40, 120, 60]
@@ -183,7 +183,7 @@ def test_an_empty_array_of_ros_is_an_empty_frame() -> None:
     assert frame.objects == []
 
 
-def test_json_lines_keep_what_a_line_says() -> None:
+def test_json_lines_keep_the_content_of_a_line() -> None:
     [frame] = read(
         "jsonl",
         {"sequence": "a", "frame": 3, "time_s": 1.5, "objects": [{"point": [1, 2], "label": "x"}]},
@@ -193,8 +193,8 @@ def test_json_lines_keep_what_a_line_says() -> None:
     assert frame.unsaid == {Unsaid.CONFIDENCE, Unsaid.RESOLUTION}
 
 
-def test_json_lines_may_be_several_in_a_message() -> None:
-    """A line that is empty counts, and means nothing."""
+def test_a_message_may_have_several_json_lines() -> None:
+    """Empty lines are counted and ignored."""
     point = {"point": [1, 2], "confidence": 1}
     first = {"domain": "d", "sequence": 7, "frame": 4.0, "objects": [point]}
     second = {"sequence": "b", "frame": 0, "time_s": 2, "objects": []}
@@ -210,7 +210,7 @@ def test_json_lines_may_be_several_in_a_message() -> None:
     assert fault.startswith("line 2, time_s: found -2, expected")
 
 
-def test_every_fault_of_a_message_is_told() -> None:
+def test_every_fault_of_a_message_is_reported() -> None:
     message = {**DEEPSTREAM, "@timestamp": "yesterday", "objects": ["1|2", 5], "sensorId": None}
     assert faults("nvidia-json", json.dumps(message).encode()) == [
         '@timestamp: found "yesterday", expected a time, such as 2026-01-31T12:00:00.040Z',
@@ -231,7 +231,7 @@ JSON_SCHEMAS = ("jsonl", "nvidia-json", "dlstreamer", "frigate", "vision-msgs-js
 
 @pytest.mark.parametrize("schema", JSON_SCHEMAS)
 @pytest.mark.parametrize("message", [b"{", b"[]", b"\xff", b"3", b'{"a": NaN}'])
-def test_what_is_no_object_of_json_is_a_fault(schema: str, message: bytes) -> None:
+def test_a_value_that_is_not_a_json_object_is_a_fault(schema: str, message: bytes) -> None:
     assert faults(schema, message)
 
 
@@ -241,7 +241,7 @@ def test_a_message_that_is_too_long_is_a_fault(schema: str) -> None:
     assert f"expected at most {MAXIMUM_MESSAGE_BYTES}" in fault
 
 
-def test_a_name_that_no_schema_has_is_told_with_the_nearest() -> None:
+def test_an_unknown_schema_is_reported_with_the_nearest_name() -> None:
     with pytest.raises(InputError, match="did you mean frigate"):
         schema_of_name("frigat")
     assert all(schema_of_name(name).name == name for name in schema_names())

@@ -1,4 +1,4 @@
-"""Curves as SVG: parsed as XML, and held to positions worked out by hand."""
+"""Curves as SVG: parsed as XML, and compared with positions worked out by hand."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def texts(root: ET.Element) -> list[str]:
     return [text.text or "" for text in root.findall("svg:text", NAMES)]
 
 
-def test_points_stand_where_the_ticks_say() -> None:
+def test_points_are_drawn_where_the_ticks_say() -> None:
     """The plot goes from 44 to 448 across, and from 298 up to 30."""
     root = parsed(chart(line([0.0, 0.5, 1.0], [0.0, 1.0, 0.25])))
     assert paths(root, "a") == ["M44 298L246 30L448 231"]
@@ -47,7 +47,7 @@ def test_points_stand_where_the_ticks_say() -> None:
     assert texts(root)[10:] == ["threshold", "recall"]
 
 
-def test_null_points_leave_gaps_and_lone_points_are_seen() -> None:
+def test_null_points_leave_gaps_and_single_points_are_visible() -> None:
     root = parsed(chart(line([0.0, 0.25, 0.5, 0.75, 1.0, NAN], [0.0, 1.0, NAN, 1.0, NAN, 0.0])))
     assert paths(root, "a") == ["M44 298L145 30M345.5 30h3"]
 
@@ -57,7 +57,7 @@ def test_infinite_points_leave_gaps() -> None:
     assert paths(root, "a") == ["M44 298L448 30"]
 
 
-def test_lines_are_told_apart_by_their_strokes_and_labels() -> None:
+def test_lines_are_distinguished_by_their_strokes_and_labels() -> None:
     picture = chart(*(line([0.0, 1.0], [0.0, 1.0 / number], f"s{number}") for number in (1, 2, 3)))
     found = {path.get("class"): path for path in parsed(picture).findall("svg:path", NAMES)}
     assert [found[name].get("stroke-dasharray") for name in ("a", "b", "b dots")] == [
@@ -70,7 +70,7 @@ def test_lines_are_told_apart_by_their_strokes_and_labels() -> None:
     assert strong == ["s1"]
 
 
-def test_title_and_description_hold_the_finding() -> None:
+def test_title_and_description_contain_the_finding() -> None:
     first = Line("falcon", np.array([0.0, 0.5]), np.array([0.0, 0.8]), point=(0.25, 0.4))
     second = line([0.0, 0.5], [0.125, 0.7], "mole")
     root = parsed(CurveChart("ROC", Axis("false alarms a frame"), Axis("recall"), [first, second]))
@@ -86,7 +86,7 @@ def test_title_and_description_hold_the_finding() -> None:
     assert root.attrib["role"] == "img"
 
 
-def test_ids_are_those_asked_for_or_differ_from_picture_to_picture() -> None:
+def test_ids_are_the_given_ones_or_unique_per_picture() -> None:
     first, second = chart(line([0.0], [1.0])), chart(line([0.0], [0.5]))
     assert parsed(first, name="c1").attrib["aria-labelledby"] == "c1-title c1-desc"
     assert parsed(first).attrib["aria-labelledby"] != parsed(second).attrib["aria-labelledby"]
@@ -114,13 +114,13 @@ def test_a_band_is_drawn_where_both_of_its_ends_are_known() -> None:
     ]
 
 
-def test_a_chart_of_nothing_keeps_its_axes_and_says_so() -> None:
+def test_an_empty_chart_keeps_its_axes_and_says_so() -> None:
     for picture in (chart(), chart(line([], [])), chart(line([NAN], [1.0]))):
         assert "no defined point" in texts(parsed(picture))
         assert paths(parsed(picture), "ax") == ["M44 298H448"]
 
 
-def test_powers_of_ten_stand_at_equal_distances_on_a_logarithmic_axis() -> None:
+def test_powers_of_ten_are_equidistant_on_a_logarithmic_axis() -> None:
     root = parsed(chart(line([0.0, 0.01, 0.1, 1.0], [1.0, 1.0, 0.5, 0.0]), x=Axis("x", (), True)))
     assert paths(root, "a") == ["M44 30L246 164L448 298"]
     assert texts(root)[5:8] == ["0.01", "0.1", "1"]
@@ -136,16 +136,16 @@ def test_powers_of_ten_stand_at_equal_distances_on_a_logarithmic_axis() -> None:
         ([0.0, 1_000_000.0], ["0", "250,000", "500,000", "750,000", "1,000,000"]),
     ],
 )
-def test_ticks_are_round_and_hold_all_values(values: list[float], ticks: list[str]) -> None:
+def test_ticks_are_round_and_cover_all_values(values: list[float], ticks: list[str]) -> None:
     assert texts(parsed(chart(line([0.0, 1.0], values))))[: len(ticks)] == ticks
 
 
-def test_a_long_line_keeps_its_one_high_and_its_one_low_point() -> None:
+def test_a_long_line_keeps_its_single_maximum_and_minimum() -> None:
     y = np.zeros(100_000)
     y[51_300], y[77_777] = 1.0, -1.0
     picture = chart(Line("", np.arange(len(y), dtype=np.float64), y))
     [path] = paths(parsed(picture), "a")
-    # 100,000 frames are 404 wide, and 1 stands at 30, 0 at 164, -1 at 298.
+    # 100,000 frames are 404 wide; 1 is at 30, 0 at 164, -1 at 298.
     left = picture.position(0.0, 0.0)[0]
     scale = (448 - left) / 100_000
     assert f"{left + 51_300 * scale:.1f} 30" in path
@@ -226,8 +226,8 @@ def test_names_of_curves_end_within_the_picture(name: str, weight: str) -> None:
     assert text.endswith(name[-4:])
 
 
-def test_a_long_name_stands_at_its_own_curve_and_on_no_band_of_another() -> None:
-    """As two systems whose second one falls off early, in values that a page had."""
+def test_a_long_name_is_beside_its_own_curve_and_on_no_band_of_another() -> None:
+    """For two systems of which the second falls off early, with values from a real page."""
     x = np.linspace(0.0, 0.8, 30)
     own = 0.97 - 0.06 * x
     first = Line("ca", x, own, (own - 0.02, own + 0.02), (0.8, own[-1]))

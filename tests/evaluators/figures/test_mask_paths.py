@@ -1,4 +1,4 @@
-"""Paths around masks: what they enclose, and how long they may be."""
+"""Paths around masks: the enclosed area, and the maximum length."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ EMPTY = np.zeros((2, 2), dtype=np.uint8)
 
 
 def enclosed(path: str, shape: tuple[int, ...]) -> Pixels:
-    """Pixels around which a path of steps goes, as its sides up and down say."""
+    """Pixels that a path of steps encloses, by its sides up and down."""
     counts = np.zeros(shape, dtype=np.int64)
     for x, y, steps in re.findall(r"M(\d+) (\d+)([^z]*)z", path):
         across, down = int(x), int(y)
         moves = [(way, int(step)) for way, step in re.findall(r"([hv])(-?\d+)", steps)]
-        # Outlines begin across, so that the last side, which closes them, goes up or down.
+        # Outlines begin across, so the last side, which closes them, goes up or down.
         moves.append(("v", int(y) - down - sum(step for way, step in moves if way == "v")))
         for way, step in moves:
             if way == "h":
@@ -44,8 +44,8 @@ def test_a_path_encloses_the_pixels_of_its_mask(pixels: list[Pixels]) -> None:
         assert (enclosed(path, image.shape) == image).all()
 
 
-def test_corners_are_whole_units_of_the_picture() -> None:
-    """At 1.6 units a pixel, ends of pixels are at 0, 1.6 and 3.2."""
+def test_corners_are_integer_units_of_the_picture() -> None:
+    """At 1.6 units per pixel, ends of pixels are at 0, 1.6 and 3.2."""
     assert mask_paths(masks_of([CORNER, EMPTY]), 1.6) == ["M0 0h3v3h-1v-1h-2z", ""]
     assert mask_paths(no_masks(), 1.0) == []
 
@@ -55,7 +55,7 @@ def test_a_mask_that_covers_no_unit_has_no_path() -> None:
 
 
 @pytest.mark.parametrize("bound", ["MOST_BYTES", "MOST_PIECES"])
-def test_paths_that_are_too_many_are_none(bound: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_paths_are_left_out(bound: str, monkeypatch: pytest.MonkeyPatch) -> None:
     checkers = np.indices((20, 20)).sum(axis=0).astype(np.uint8) % 2
     masks = masks_of([checkers])
     assert mask_paths(masks, 1.0) is not None
@@ -67,8 +67,8 @@ def mask(image: Pixels) -> Masks:
     return masks_of([image])
 
 
-def test_a_mask_stands_there_once_and_is_drawn_as_casing_and_line() -> None:
-    """At 10 units a pixel."""
+def test_a_mask_is_written_once_and_drawn_as_casing_and_line() -> None:
+    """At 10 units per pixel."""
     marks = [Mark("tp", (0, 0, 2, 2), 1, mask=mask(np.ones((2, 96), dtype=np.uint8)))]
     overlay = Overlay(96, 2, marks)
     svg = overlay.svg("t", "d", "x")
@@ -79,7 +79,7 @@ def test_a_mask_stands_there_once_and_is_drawn_as_casing_and_line() -> None:
     assert overlay.note == ""
 
 
-def test_what_has_no_mask_or_an_empty_one_is_a_box() -> None:
+def test_an_object_without_a_mask_or_with_an_empty_one_is_drawn_as_a_box() -> None:
     marks = [
         Mark("fn", (0, 0, 2, 2), 1, mask=mask(EMPTY)),
         Mark("fp", (0, 0, 1, 1), 2),
@@ -99,7 +99,7 @@ def test_a_region_follows_its_mask() -> None:
     assert '<path class="region" d="M0 0h20v20h-10v-10h-10z"/>' in svg
 
 
-def test_masks_that_are_too_large_are_boxes_and_the_note_says_so(
+def test_too_large_masks_are_drawn_as_boxes_and_the_note_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "MOST_BYTES", 8)

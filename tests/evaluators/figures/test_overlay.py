@@ -30,7 +30,7 @@ def test_every_shape_has_an_outline(coordinates: tuple[float, ...], path: str) -
 def test_a_picture_is_scaled_to_one_width() -> None:
     svg = Overlay(1920, 1080, [Mark("tp", (200, 100, 400, 300), 1)]).svg("t", "d", "x")
     assert 'viewBox="0 0 960 540"' in svg
-    assert svg.count("M100 50H200V150H100z") == 2  # the casing, and the line on it
+    assert svg.count("M100 50H200V150H100z") == 2  # The casing, and the line on it.
 
 
 def test_names_are_text_and_never_markup() -> None:
@@ -61,7 +61,7 @@ def covered_plates(boxes: FloatArray) -> int:
     return int((covered.sum() - len(boxes)) // 2)
 
 
-def test_plates_cover_no_other_where_there_is_room() -> None:
+def test_plates_do_not_overlap_if_there_is_room() -> None:
     marks = [Mark("fn", (400, 300, 440, 340), number, "Car") for number in range(4)]
     boxes, _ = plates(Overlay(960, 540, marks).svg("", "", "x"))
     assert len(boxes) == 4
@@ -80,14 +80,14 @@ def crowd(count: int, step: float) -> list[Mark]:
 
 @pytest.mark.parametrize("css", ["big", "small"])
 @pytest.mark.parametrize("step", [140.0, 30.0, 1.0])
-def test_plates_of_crowds_cover_no_other(css: str, step: float) -> None:
+def test_plates_of_crowds_do_not_overlap(css: str, step: float) -> None:
     boxes, texts = plates(Overlay(1280, 720, crowd(45, step)).svg("", "", "x"), css)
     assert len(boxes) > 8
     assert covered_plates(boxes) == 0
     assert all(re.fullmatch(r"\d+( car 0\.\d+)?", text) for text in texts)
 
 
-def test_plates_are_shortened_and_then_left_out_where_there_is_no_room() -> None:
+def test_plates_are_shortened_and_then_left_out_without_room() -> None:
     svg = Overlay(1280, 720, crowd(45, 10.0)).svg("", "", "x")
     _, texts = plates(svg)
     shortened = [text for text in texts if text.isdecimal()]
@@ -95,7 +95,7 @@ def test_plates_are_shortened_and_then_left_out_where_there_is_no_room() -> None
     assert len(re.findall(r"<title>\d+ car 0\.\d+</title>", svg)) == 45
 
 
-def test_plates_of_mistakes_find_room_before_those_of_hits() -> None:
+def test_plates_of_mistakes_are_placed_before_those_of_hits() -> None:
     marks = [Mark("tp", (400, 300, 440, 340), number, "Car", "0.50") for number in range(1, 31)]
     marks += [Mark("fn", (400, 300, 440, 340), 31, "Car"), Mark("fp", (400, 300, 440, 340), 32)]
     _, texts = plates(Overlay(960, 540, marks).svg("", "", "x"))
@@ -113,8 +113,8 @@ def test_a_plate_of_a_long_label_stays_in_the_picture_and_keeps_its_number_and_d
     assert text.endswith(" 0.94")
 
 
-def test_labels_written_from_right_to_left_leave_number_and_confidence_at_their_ends() -> None:
-    """Of the plate and of the title, by an isolate that nothing else has."""
+def test_right_to_left_labels_leave_number_and_confidence_in_place() -> None:
+    """In the plate and in the title, by a directional isolate used for nothing else."""
     marks = [
         Mark("tp", (10, 10, 40, 40), 4, "\u05e1\u05d9\u05e8\u05d4", "0.94"),
         Mark("tp", (300, 300, 340, 340), 5, "car", "0.50"),
@@ -125,7 +125,7 @@ def test_labels_written_from_right_to_left_leave_number_and_confidence_at_their_
     assert svg.count("\u2068") == 2
 
 
-def test_the_same_in_both_systems_can_be_left_out() -> None:
+def test_objects_with_the_same_outcome_in_both_systems_can_be_left_out() -> None:
     svg = Overlay(10, 10, [Mark("tp", (1, 1, 2, 2), 1, same=True)]).svg("", "", "x")
     assert 'class="o-tp same"' in svg
 

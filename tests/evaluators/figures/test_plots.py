@@ -1,4 +1,4 @@
-"""Curves of reports drawn with matplotlib: which ones, on which axes, told apart how."""
+"""Curves of reports drawn with matplotlib: which ones, on which axes, and how they differ."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_any_column_may_be_on_an_axis() -> None:
     np.testing.assert_array_equal(drawn.lines[0].y, [0.0, 0.5, 1.0])
 
 
-def test_domain_and_label_choose_and_by_draws_a_line_each() -> None:
+def test_domain_and_label_select_and_by_draws_a_line_each() -> None:
     name = "f1_by_threshold"
     assert labels_of(F1, name) == [""]
     assert labels_of(F1, name, label="car", domain="d") == [""]
@@ -86,20 +86,20 @@ def test_domain_and_label_choose_and_by_draws_a_line_each() -> None:
     assert labels_of(F1, name, by="label", label="bus") == [""]
 
 
-def test_a_curve_that_is_of_domains_alone_has_a_line_for_each() -> None:
+def test_a_curve_with_only_domains_has_a_line_for_each() -> None:
     two = report(Curve("roc", RATES, "Tower"), Curve("roc", RATES, "Heli"))
     assert labels_of(two, "roc") == ["Tower", "Heli"]
     assert labels_of(two, "roc", domain="Heli") == [""]
 
 
-def test_curves_that_differ_in_a_threshold_are_drawn_by_what_they_share() -> None:
+def test_curves_that_differ_in_a_threshold_are_drawn_by_their_common_name() -> None:
     columns = {"recall": (0.0, 1.0), "precision": (1.0, 0.5)}
     two = report(*(Curve(f"precision_recall_{at}", columns) for at in (50, 75)))
     assert labels_of(two, "precision_recall") == ["50", "75"]
     assert labels_of(two, "precision_recall_75") == [""]
 
 
-def test_systems_are_told_apart_by_colour_and_by_style() -> None:
+def test_systems_are_distinguished_by_colour_and_by_style() -> None:
     systems = {"falcon": F1, "mole": report(by_threshold(value=0.25))}
     axes = vidscore.plot(systems, "f1_by_threshold", ax=Figure().subplots())
     assert [line.get_label() for line in axes.get_lines()] == ["falcon", "mole"]
@@ -146,7 +146,7 @@ def test_twenty_eight_lines_look_different() -> None:
         ),
     ],
 )
-def test_what_is_not_there_is_refused_with_what_there_is(
+def test_an_unknown_curve_is_refused_with_the_known_ones(
     name: str, options: dict[str, str], message: str
 ) -> None:
     with pytest.raises(ParameterError) as caught:
@@ -154,7 +154,7 @@ def test_what_is_not_there_is_refused_with_what_there_is(
     assert str(caught.value) == message
 
 
-def test_a_report_without_labels_has_no_line_for_each() -> None:
+def test_a_report_without_labels_has_no_line_per_label() -> None:
     with pytest.raises(ParameterError, match=r"by: found 'label', expected curves of each label"):
         report(by_threshold()).plot("f1_by_threshold", by="label", ax=Figure().subplots())
 
@@ -164,7 +164,7 @@ def test_a_curve_without_points_is_an_empty_line() -> None:
     assert [len(line.get_xdata()) for line in axes.get_lines()] == [0]  # type: ignore[arg-type]
 
 
-def test_axes_of_its_own_are_ones_that_notebooks_show() -> None:
+def test_axes_made_by_plot_are_shown_in_notebooks() -> None:
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
@@ -173,7 +173,7 @@ def test_axes_of_its_own_are_ones_that_notebooks_show() -> None:
     plt.close("all")
 
 
-def test_pyplot_is_not_needed_where_axes_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pyplot_is_not_needed_if_axes_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
     axes = Figure().subplots()
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     monkeypatch.setattr(mpl, "pyplot", None, raising=False)

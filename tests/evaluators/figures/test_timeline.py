@@ -14,7 +14,7 @@ from vidscore_evaluators.figures.timeline import bin_frames, running_score, stri
 
 
 def counts(*rows: tuple[int, int, int, int]) -> FrameCounts:
-    """Counts of frames: hits, misses, false alarms and id switches of each."""
+    """Counts of frames: hits, misses, false positives and id switches of each."""
     return FrameCounts(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
 
 
@@ -43,7 +43,7 @@ def test_the_worst_frame_of_a_bin_has_its_most_mistakes(
         assert worst == start + own.index(max(own))
 
 
-def test_the_running_score_is_mota_of_trackers_and_f1_of_detectors() -> None:
+def test_the_running_score_is_mota_for_trackers_and_f1_for_detectors() -> None:
     own = counts((3, 1, 1, 1), (0, 0, 0, 0))
     assert running_score(own, tracked=True)[0] == 1 - 3 / 4
     assert running_score(own, tracked=False)[0] == 6 / 8
@@ -61,13 +61,13 @@ def test_a_strip_draws_each_count_where_it_belongs() -> None:
     assert "style=" not in svg
 
 
-def test_the_present_frame_is_framed() -> None:
+def test_the_present_frame_is_marked() -> None:
     bins = bin_frames(counts(*[(1, 0, 0, 0)] * 3), np.arange(3), tracked=True)
     svg = strip_svg(bins, "", most_false_alarms=1.0, now=1)
     assert re.search(r'class="now" d="M200 0h200v36h-200z"', svg)
 
 
-def test_frames_of_all_sides_are_listed_once_and_in_order() -> None:
+def test_frames_of_both_sides_are_listed_once_and_in_order() -> None:
     keys = (SequenceKey("b", "1"), SequenceKey("a", "2"))
     first = frame_list(keys, np.array([0, 1]), np.array([7, 3]), 4)
     second = frame_list(keys[:1], np.array([0, 0]), np.array([7, 5]), 4)

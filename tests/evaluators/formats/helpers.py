@@ -1,4 +1,4 @@
-"""What tests of formats share: files to write and annotations to compare."""
+"""Helpers for tests of formats: files to write and annotations to compare."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def detections_of(path: Path, **options: object) -> Source:
 
 
 def validate_file(path: Path, *, side: Side = Side.TRUTH, **options: object) -> list[Fault]:
-    """Every fault of a file or folder; none where it can be read."""
+    """Every fault of a file or folder; none if it can be read."""
     try:
         read_source(path, side, **options)  # type: ignore[arg-type]
     except InputError as error:
@@ -66,5 +66,5 @@ def frames_of(side: Annotations) -> list[tuple[str, int]]:
 
 
 def column(side: Annotations, name: str) -> list[float | None]:
-    """A named column, None where it is NaN."""
+    """A named column, with None for NaN."""
     return [None if np.isnan(value) else value for value in side.columns[name].tolist()]

@@ -1,7 +1,7 @@
 """A validator of the part of JSON Schema (draft 2020-12) that the schema of JSON lines uses.
 
-It was written from the standard alone. A keyword that it does not know is an error, so that the
-schema cannot ask for something that nothing checks.
+It was written from the standard alone. An unknown keyword is an error, so every requirement of the
+schema is checked.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TYPES: Mapping[str, Callable[[Any], bool]] = {
 
 
 def is_valid(value: Any, schema: Schema, root: Schema) -> bool:
-    """Whether a value keeps a schema."""
+    """Whether a value is valid under a schema."""
     return all(
         _keeps(value, keyword, wanted, schema, root)
         for keyword, wanted in schema.items()

@@ -1,4 +1,4 @@
-"""Files mean to us what they mean to the tools that made their formats."""
+"""Files mean the same to us as to the tools that made their formats."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from vidscore_evaluators.testing import Thing, make_annotations
 MOT_DATA = Path(motmetrics.__file__).parent / "data"
 
 
-# motmetrics takes the pixel off in a way that newer versions of pandas warn of.
+# motmetrics subtracts the pixel in a way that newer versions of pandas warn about.
 @pytest.mark.filterwarnings("ignore:Operation with tuple is deprecated")
 @pytest.mark.parametrize("name", ["TUD-Campus", "TUD-Stadtmitte"])
 @pytest.mark.parametrize("file", ["gt.txt", "test.txt"])
 def test_motmetrics_reads_the_same_rows(name: str, file: str) -> None:
-    """Same frames, tracks and boxes; motmetrics takes the 1 of the first pixel off, we do not."""
+    """Same frames, tracks and boxes; motmetrics subtracts the 1 of the first pixel, we do not."""
     path = MOT_DATA / name / file
     read = truth_of if file == "gt.txt" else detections_of
     ours = read(path, format_name="motchallenge").annotations
@@ -42,13 +42,13 @@ def test_motmetrics_reads_the_same_rows(name: str, file: str) -> None:
     np.testing.assert_allclose(boxes, expected, atol=1e-9)
 
 
-def test_a_lone_file_is_named_by_its_folder_where_its_own_name_says_nothing() -> None:
+def test_a_single_file_is_named_after_its_folder_if_its_own_name_says_nothing() -> None:
     source = truth_of(MOT_DATA / "TUD-Campus" / "gt.txt", format_name="motchallenge")
     assert source.annotations.sequences == (SequenceKey("", "TUD-Campus"),)
 
 
 def test_pycocotools_gives_written_files_the_same_score(tmp_path: Path) -> None:
-    """AP of COCOeval over the converted truth and results is ours over what was converted."""
+    """AP of COCOeval over the converted truth and results equals ours over the originals."""
     random = np.random.default_rng(8)
     truth: dict[int, list[Thing]] = {}
     found: dict[int, list[Thing]] = {}

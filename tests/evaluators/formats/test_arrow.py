@@ -1,4 +1,4 @@
-"""Arrow's files and streams: they hold what Parquet holds, and hostile ones are bounded."""
+"""Arrow's files and streams have the content of Parquet, and hostile ones are bounded."""
 
 from __future__ import annotations
 
@@ -72,7 +72,9 @@ WRITERS: dict[str, Callable[[pa.Table], bytes]] = {
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-def test_whoever_wrote_it_and_however_it_is_the_same_data(tmp_path: Path, writer: str) -> None:
+def test_the_data_is_the_same_whoever_wrote_it_and_in_whatever_form(
+    tmp_path: Path, writer: str
+) -> None:
     table = pa.table(COLUMNS)
     plain, other = tmp_path / "plain", tmp_path / "other"
     plain.write_bytes(as_file(table))
@@ -84,7 +86,7 @@ def test_whoever_wrote_it_and_however_it_is_the_same_data(tmp_path: Path, writer
     assert sides[1].place_of(sides[1].annotations.sequences[1], 0) == f"{other}, entry 2"
 
 
-def test_a_folder_is_known_by_its_files_and_those_of_its_columns(tmp_path: Path) -> None:
+def test_a_folder_is_recognised_by_its_files_and_its_hive_folders(tmp_path: Path) -> None:
     table = pa.table(COLUMNS)
     for name, suffix in (("a", "arrow"), ("b", "feather")):
         folder = tmp_path / "t" / f"sequence={name}"
@@ -97,10 +99,10 @@ def test_a_folder_is_known_by_its_files_and_those_of_its_columns(tmp_path: Path)
 
 
 @pytest.mark.parametrize("form", [as_file, as_stream])
-def test_of_wanted_sequences_only_their_batches_are_read_whole(
+def test_only_the_batches_of_wanted_sequences_are_read_completely(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: Callable[..., bytes]
 ) -> None:
-    """Names are read in each; the others have no fault because nobody has looked."""
+    """Names are read in each batch; the others give no fault because they are not checked."""
     path = tmp_path / "a.arrow"
     columns = COLUMNS | {"x": [float("nan"), None, 3.5]}
     path.write_bytes(form(pa.table(columns), 1))
@@ -120,7 +122,7 @@ def test_of_wanted_sequences_only_their_batches_are_read_whole(
         assert {index for index, fields in read if len(fields) > 1} == {2}
 
 
-def test_a_batch_ends_with_a_sequence_where_it_is_large_enough(
+def test_a_large_enough_batch_ends_with_a_sequence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(_column_writing, "SMALL_GROUP_ROWS", 3)
@@ -145,7 +147,7 @@ def test_a_batch_ends_with_a_sequence_where_it_is_large_enough(
     ],
 )
 @pytest.mark.parametrize("form", [as_file, as_stream])
-def test_what_is_wrong_is_named_with_file_row_and_column(
+def test_a_fault_is_named_with_file_row_and_column(
     tmp_path: Path, form: Callable[..., bytes], changed: dict[str, Any], place: str, found: str
 ) -> None:
     path = tmp_path / "a.arrow"
@@ -154,7 +156,7 @@ def test_what_is_wrong_is_named_with_file_row_and_column(
     assert str(fault).startswith(f"{path}, {place}: found {found}")
 
 
-def test_text_that_is_no_utf_8_is_named(tmp_path: Path) -> None:
+def test_text_in_parquet_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
     names = pa.array([b"a", b"\xff", b"b"], pa.binary())
     broken = pa.Array.from_buffers(pa.string(), 3, names.buffers())
     path = tmp_path / "a.arrow"
@@ -174,8 +176,8 @@ def test_a_small_file_of_very_many_rows_is_refused(tmp_path: Path) -> None:
     assert fault.found == "3000000 rows of 4 columns, 96000000 bytes"
 
 
-def test_what_is_packed_is_refused_by_what_it_unpacks_to(tmp_path: Path) -> None:
-    """Eight million zeros of eight bytes each, in a file of less than a hundredth of it."""
+def test_compressed_data_is_refused_by_its_unpacked_size(tmp_path: Path) -> None:
+    """Eight million zeros of eight bytes each, in a file of less than a hundredth of that."""
     zeros = np.zeros(8_000_000)
     path = tmp_path / "a.arrow"
     path.write_bytes(as_file(pa.table({"x": zeros}), compression="zstd"))
@@ -212,7 +214,7 @@ def test_messages_of_an_old_version_are_refused(tmp_path: Path) -> None:
 def test_names_may_be_dictionaries_of_integers(
     tmp_path: Path, form: Callable[[pa.Table], bytes]
 ) -> None:
-    """As pandas writes numbers that are categories."""
+    """As pandas writes categories that are numbers."""
     numbers = {"sequence": pa.array([7, 7, 2**40]), "class": pa.array([3, None, 4], pa.int8())}
     coded = {name: values.dictionary_encode() for name, values in numbers.items()}
     path = tmp_path / "a.arrow"
@@ -224,10 +226,10 @@ def test_names_may_be_dictionaries_of_integers(
 
 @pytest.mark.parametrize("form", [as_file, as_stream])
 @pytest.mark.parametrize("packed", [None, "lz4"])
-def test_a_broken_file_is_refused_wherever_it_breaks(
+def test_a_damaged_parquet_file_is_refused_wherever_the_damage_is(
     tmp_path: Path, form: Callable[..., bytes], packed: str | None
 ) -> None:
-    """Whatever it says, it is a fault or data, never another error and no wrong memory."""
+    """Any content gives a fault or data, never another error or an invalid memory access."""
     table = pa.table(COLUMNS | {"class": pa.array(["car", None, "bus"]).dictionary_encode()})
     data = as_file(table, compression=packed) if form is as_file else as_stream(table)
     path = tmp_path / "a.arrow"

@@ -1,4 +1,4 @@
-"""COCO JSON: hand-written truth and results, their numbers, and every fault."""
+"""COCO JSON: handwritten truth and results, their numbers, and every fault."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def changed(where: str, index: int, **entry: object) -> dict[str, Any]:
     ("size", "shown"),
     [("640", '"640"'), (640.5, "640.5"), (-3, "-3"), (False, "false"), ([640], "an array of 1")],
 )
-def test_a_size_that_is_no_positive_integer_is_told_and_counts_as_none(
+def test_an_invalid_image_size_is_reported_and_counts_as_missing(
     tmp_path: Path, size: object, shown: str
 ) -> None:
     source = truth_of(saved(tmp_path / "truth.json", changed("images", 1, width=size)))
@@ -69,16 +69,14 @@ def test_a_size_that_is_no_positive_integer_is_told_and_counts_as_none(
 
 
 @pytest.mark.parametrize(("size", "known"), [(640.0, True), (None, False), (0, False), (-1, False)])
-def test_a_size_may_be_written_as_a_decimal_or_as_none(
-    tmp_path: Path, size: object, known: bool
-) -> None:
+def test_an_image_size_may_be_a_decimal_or_null(tmp_path: Path, size: object, known: bool) -> None:
     document = changed("images", 1, width=size, height=480)
     source = truth_of(saved(tmp_path / "truth.json", document))
     assert source.warnings == ()
     assert source.image_sizes == ({SequenceKey("", "images"): (640, 480)} if known else {})
 
 
-def test_a_truth_is_read_as_it_says(tmp_path: Path) -> None:
+def test_a_truth_is_read_as_written(tmp_path: Path) -> None:
     """x, y, width and height from 0, with nothing added; images without objects are frames."""
     source = truth_of(saved(tmp_path / "truth.json", TRUTH))
     assert source.format == "coco-json"
@@ -92,10 +90,10 @@ def test_a_truth_is_read_as_it_says(tmp_path: Path) -> None:
     assert column(side, "area") == [600.25, 9.0, None]
 
 
-def test_an_area_that_a_box_has_by_its_width_and_height_is_kept_where_its_corners_give_another(
+def test_the_area_from_width_and_height_is_kept_if_the_corners_give_another(
     tmp_path: Path,
 ) -> None:
-    """0.1 + 0.2 - 0.1 is more than 0.2; pycocotools sorts boxes by their sizes as given."""
+    """0.1 + 0.2 - 0.1 is more than 0.2; pycocotools sorts boxes by their given sizes."""
     document = changed("annotations", 0, bbox=[0.1, 0, 0.2, 1])
     side = truth_of(saved(tmp_path / "truth.json", document)).annotations
     assert column(side, BOX_AREA) == [0.2, None, None]
@@ -118,7 +116,7 @@ def test_images_of_videos_are_frames_of_sequences(tmp_path: Path) -> None:
     assert [row[5] for row in objects_of(side)] == [11, 12, -1]
 
 
-def test_results_take_the_truths_images_and_names(tmp_path: Path) -> None:
+def test_results_use_the_truths_images_and_names(tmp_path: Path) -> None:
     document = copy.deepcopy(TRUTH)
     document["videos"] = [{"id": 5, "name": "street"}]
     document["images"][0] |= {"video_id": 5, "frame_id": 3}
@@ -137,7 +135,7 @@ def test_detections_may_be_an_object_with_scores(tmp_path: Path) -> None:
 
 
 def test_results_of_unknown_images_and_classes_are_faults(tmp_path: Path) -> None:
-    """Both are named, and skipping leaves out just them."""
+    """Both are named, and with skipping only they are left out."""
     results = [
         *RESULTS,
         {"image_id": 8, "category_id": 3, "bbox": [0, 0, 1, 1], "score": 1},
@@ -155,7 +153,7 @@ def test_results_of_unknown_images_and_classes_are_faults(tmp_path: Path) -> Non
     assert [warning.count for warning in pair.detections.warnings] == [2]
 
 
-def test_results_of_unknown_images_are_told_beside_broken_ones(tmp_path: Path) -> None:
+def test_results_of_unknown_images_are_reported_beside_invalid_ones(tmp_path: Path) -> None:
     results = [
         {"image_id": 42, "category_id": 3, "bbox": [0, 0, "1", 1], "score": 1},
         {"image_id": 8, "category_id": 3, "bbox": [0, 0, 1, 1], "score": 1},
@@ -200,7 +198,7 @@ def test_results_of_unknown_images_are_told_beside_broken_ones(tmp_path: Path) -
         (changed("images", 1, frame_id=0.5), "images.frame_id", "0.5"),
     ],
 )
-def test_a_broken_entry_is_named(
+def test_an_invalid_entry_is_named(
     tmp_path: Path, document: dict[str, Any], field: str, found: str
 ) -> None:
     """File, entry and key, what was found and what was expected; the rest can be read."""
@@ -222,7 +220,7 @@ def test_a_broken_entry_is_named(
         ("track_id", MAXIMUM_FRAME_NUMBER),
     ],
 )
-def test_the_least_and_the_greatest_values_are_right_also_beside_others(
+def test_the_minimum_and_maximum_values_are_valid_also_beside_others(
     tmp_path: Path, field: str, value: object
 ) -> None:
     document = changed("annotations", 1, **{field: value})
@@ -233,7 +231,7 @@ def test_the_least_and_the_greatest_values_are_right_also_beside_others(
 
 
 @pytest.mark.parametrize("entry", [5, None, "bbox"])
-def test_an_entry_that_is_no_object_is_named(tmp_path: Path, entry: object) -> None:
+def test_an_entry_that_is_not_an_object_is_named(tmp_path: Path, entry: object) -> None:
     document = copy.deepcopy(TRUTH)
     document["annotations"].insert(1, entry)
     path = saved(tmp_path / "truth.json", document)
@@ -266,7 +264,7 @@ def test_all_faults_are_listed(tmp_path: Path) -> None:
         ('{"images": {}, "categories": [], "annotations": []}', Side.TRUTH, "found an object"),
     ],
 )
-def test_what_is_no_coco_file_is_refused(
+def test_a_file_that_is_not_coco_is_refused(
     tmp_path: Path, text: str, side: Side, expected: str
 ) -> None:
     path = write(tmp_path / "a.json", text)
@@ -274,7 +272,7 @@ def test_what_is_no_coco_file_is_refused(
     assert any(expected in str(fault) for fault in faults), faults
 
 
-def test_an_object_of_something_else_is_one_fault_that_says_what_results_are(
+def test_an_unrelated_object_is_one_fault_that_explains_what_results_are(
     tmp_path: Path,
 ) -> None:
     path = write(tmp_path / "a.json", '{"predictions": [], "version": 1}')
@@ -290,19 +288,19 @@ def test_two_images_of_one_frame_are_a_fault(tmp_path: Path) -> None:
     assert (fault.found, fault.entry) == ("frame 0 of sequence 1 again", 1)
 
 
-def test_results_are_told_from_spotgeo(tmp_path: Path) -> None:
+def test_results_are_distinguished_from_spotgeo(tmp_path: Path) -> None:
     assert detect_format(saved(tmp_path / "r.json", RESULTS)).name == "coco-json"
     entry = {"sequence_id": 1, "frame": 1, "num_objects": 0, "object_coords": []}
     assert detect_format(saved(tmp_path / "s.json", [entry])).name == "spotgeo-json"
 
 
-def test_no_results_are_no_detections(tmp_path: Path) -> None:
+def test_an_empty_array_of_results_has_no_detections(tmp_path: Path) -> None:
     truth = saved(tmp_path / "t.json", TRUTH)
     empty = detections_of(write(tmp_path / "r.json", "[]"), format_name="coco-json")
     assert read_pair(truth, empty).detections.annotations.frame_count == 0
 
 
-# --- images by text and file -----------------------------------------------------------------
+# --- images by string and file name ----------------------------------------------------------
 
 
 def named(*images: object, key: str = "image_id") -> list[dict[str, Any]]:
@@ -335,7 +333,7 @@ def test_images_of_videos_are_found_by_file(tmp_path: Path) -> None:
 
 
 def test_a_truth_may_have_strings_for_ids(tmp_path: Path) -> None:
-    """Its frames are numbered from 1 in the order of the ids, whatever that of the images."""
+    """Its frames are numbered from 1 in the order of the ids, whatever the order of the images."""
     truth = copy.deepcopy(TRUTH)
     truth["images"] = [{"id": "street"}, {"id": "bridge"}]
     for entry in truth["annotations"]:
@@ -362,14 +360,14 @@ def test_two_names_of_one_image_are_a_fault(tmp_path: Path) -> None:
         frames_found(tmp_path, TRUTH, named("42", "b"))
 
 
-def test_a_name_and_an_id_that_are_of_different_images_are_no_guess(tmp_path: Path) -> None:
-    """The text 7 is the id of one image and the file of another."""
+def test_a_name_and_an_id_of_different_images_are_refused_as_ambiguous(tmp_path: Path) -> None:
+    """The text 7 is the id of one image and the file name of another."""
     truth = changed("images", 0, file_name="7.jpg")
     with pytest.raises(InputError, match='image_id: found "7"'):
         frames_found(tmp_path, truth, named("7"))
 
 
-def test_many_names_that_are_unknown_are_told_once(tmp_path: Path) -> None:
+def test_many_unknown_names_are_reported_once(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         frames_found(tmp_path, TRUTH, named(*(f"x{number}" for number in range(610))))
     assert len(caught.value.faults) == 610
@@ -377,7 +375,7 @@ def test_many_names_that_are_unknown_are_told_once(tmp_path: Path) -> None:
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_names_need_the_truth_that_has_them(tmp_path: Path) -> None:
+def test_names_need_the_truth_that_defines_them(tmp_path: Path) -> None:
     points = write(tmp_path / "t.csv", "sequence,frame,x1,y1,x2,y2\nimages,7,0,0,5,6\n")
     results = saved(tmp_path / "results.json", named("a"))
     with pytest.raises(InputError, match="found the image 'a', by a name"):
@@ -392,7 +390,7 @@ def test_an_image_is_an_integer_or_a_string(tmp_path: Path, image: object) -> No
     assert (fault.entry, fault.field) == (0, "image_id")
 
 
-def test_strange_file_names_of_a_truth_do_no_harm(tmp_path: Path) -> None:
+def test_unusual_file_names_of_a_truth_do_no_harm(tmp_path: Path) -> None:
     truth = changed("images", 0, file_name=None)
     truth["images"][1]["file_name"] = ["x"]
     assert frames_found(tmp_path, truth, named("42", "7"))

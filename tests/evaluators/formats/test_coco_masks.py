@@ -1,4 +1,4 @@
-"""Segmentations of COCO's files: polygons, runs and texts become masks, and are written again."""
+"""Segmentations of COCO files: polygons, runs and texts become masks, and are written again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from vidscore_evaluators.testing import make_annotations
 
 TEXT = {"size": [6, 8], "counts": "8240l0"}
 RUNS = {"size": [6, 8], "counts": [8, 2, 4, 2, 32]}
-"""Rows 2 and 3 of columns 1 and 2; the text is pycocotools' of the same."""
+"""Rows 2 and 3 of columns 1 and 2; the text is pycocotools' for the same mask."""
 
 POLYGON = [[1.0, 2.0, 3.0, 2.0, 3.0, 4.0, 1.0, 4.0]]
 
@@ -62,8 +62,8 @@ def masks_of(source: Source) -> Masks:
     return source.annotations.masks
 
 
-def test_every_form_of_one_mask_is_the_same_mask(tmp_path: Path) -> None:
-    """In the order of the entries, whatever their forms are."""
+def test_every_form_of_one_mask_gives_the_same_mask(tmp_path: Path) -> None:
+    """In the order of the entries, whatever their forms."""
     forms = [TEXT, POLYGON, RUNS, POLYGON, TEXT]
     source = read(tmp_path, truth_of(*(annotation(n, form) for n, form in enumerate(forms, 1))))
     masks = masks_of(source)
@@ -71,8 +71,8 @@ def test_every_form_of_one_mask_is_the_same_mask(tmp_path: Path) -> None:
     assert masks.areas().tolist() == [4.0] * 5
 
 
-def test_results_need_no_boxes_beside_masks(tmp_path: Path) -> None:
-    """Where one is left out, it is that of the mask."""
+def test_results_with_masks_need_no_boxes(tmp_path: Path) -> None:
+    """A missing box is that of the mask."""
     entry = {"image_id": 1, "category_id": 1, "score": 0.5, "segmentation": TEXT}
     results = [entry, {**entry, "bbox": [0, 0, 5, 5]}]
     source = read(tmp_path, results, Side.DETECTIONS)
@@ -80,7 +80,7 @@ def test_results_need_no_boxes_beside_masks(tmp_path: Path) -> None:
 
 
 def test_an_object_without_a_segmentation_has_an_empty_mask_beside_others(tmp_path: Path) -> None:
-    """Empty lists and null are none."""
+    """Empty lists and null count as missing."""
     rest: list[object] = [None, [], [[]]]
     document = truth_of(annotation(1, TEXT), *(annotation(n, s) for n, s in enumerate(rest, 2)))
     document["annotations"][1]["segmentation"] = None
@@ -95,7 +95,7 @@ def test_boxes_without_segmentations_have_no_masks(tmp_path: Path) -> None:
 
 
 def test_polygons_need_the_size_of_their_image(tmp_path: Path) -> None:
-    """A file of boxes may have none; an option may say it."""
+    """A file of boxes may lack it; an option may give it."""
     document = truth_of(annotation(1, POLYGON), size=False)
     assert read(tmp_path, document).annotations.masks is None
     results = [{"image_id": 1, "category_id": 1, "score": 0.5, "segmentation": POLYGON}]
@@ -108,7 +108,7 @@ def test_polygons_need_the_size_of_their_image(tmp_path: Path) -> None:
 
 
 def test_polygons_of_results_have_the_size_of_the_image_in_the_truth(tmp_path: Path) -> None:
-    """With a box of their own or without, by the id of the image or by its file."""
+    """With or without a box of their own, by the id of the image or by its file name."""
     document = truth_of(annotation(1, POLYGON))
     document["images"][0]["file_name"] = "a/1.jpg"
     entry = {"image_id": 1, "category_id": 1, "score": 0.5, "segmentation": POLYGON}
@@ -126,10 +126,10 @@ def test_polygons_of_results_have_the_size_of_the_image_in_the_truth(tmp_path: P
         assert pair.detections.annotations.coordinates.tolist() == [box]
 
 
-def test_polygons_of_results_beside_a_truth_without_sizes_are_told_what_to_give(
+def test_polygons_of_results_with_a_truth_without_sizes_get_advice(
     tmp_path: Path,
 ) -> None:
-    """Those that have boxes are boxes; --image-size is named either way."""
+    """Those that have boxes are read as boxes; --image-size is named either way."""
     truth = saved(tmp_path / "t.json", truth_of(annotation(1, POLYGON), size=False))
     entry = {"image_id": 1, "category_id": 1, "score": 0.5, "segmentation": POLYGON}
     path = saved(tmp_path / "r.json", [{**entry, "bbox": [0, 0, 5, 5]}, entry])
@@ -145,14 +145,14 @@ def test_polygons_of_results_beside_a_truth_without_sizes_are_told_what_to_give(
     assert "--image-size" in str(missing_masks(Side.DETECTIONS).advice)
 
 
-def test_results_of_polygons_alone_need_a_size_where_there_is_no_truth(tmp_path: Path) -> None:
+def test_results_of_polygons_alone_need_a_size_if_there_is_no_truth(tmp_path: Path) -> None:
     entry = {"image_id": 1, "category_id": 1, "score": 0.5, "segmentation": POLYGON}
     [fault] = faults_of(tmp_path, [entry], Side.DETECTIONS)
     assert (fault.entry, fault.field, fault.found) == (0, "segmentation", "polygons")
 
 
-def test_results_of_boxes_beside_wrong_polygons_are_boxes(tmp_path: Path) -> None:
-    """As they are without a size of their image."""
+def test_results_of_boxes_beside_invalid_polygons_are_boxes(tmp_path: Path) -> None:
+    """As if the size of their image were unknown."""
     truth = saved(tmp_path / "t.json", truth_of(annotation(1, POLYGON)))
     entry = {"image_id": 1, "category_id": 1, "score": 0.5, "bbox": [0, 0, 5, 5]}
     results = [{**entry, "segmentation": POLYGON}, {**entry, "segmentation": [[1, 2, 3, 2]]}]
@@ -161,8 +161,8 @@ def test_results_of_boxes_beside_wrong_polygons_are_boxes(tmp_path: Path) -> Non
     assert pair.detections.annotations.object_count == 2
 
 
-def test_polygons_of_results_that_are_wrong_are_faults_beside_a_truth(tmp_path: Path) -> None:
-    """And so are those of an image that is not in the truth, as ever."""
+def test_invalid_polygons_of_results_are_faults_beside_a_truth(tmp_path: Path) -> None:
+    """So are those of an image that is not in the truth."""
     truth = saved(tmp_path / "t.json", truth_of(annotation(1, POLYGON)))
     entry = {"image_id": 1, "category_id": 1, "score": 0.5}
     results = [
@@ -195,10 +195,10 @@ def test_polygons_of_results_that_are_wrong_are_faults_beside_a_truth(tmp_path: 
         pytest.param("polygon", "", '"polygon"', id="no segmentation"),
     ],
 )
-def test_what_is_no_mask_is_a_fault_with_its_place(
+def test_an_invalid_mask_is_a_fault_with_its_place(
     segmentation: object, field: str, found: str, tmp_path: Path
 ) -> None:
-    """Beside faults of other entries, and not instead of them."""
+    """Beside faults of other entries, not in place of them."""
     other = annotation(3, {"size": [6, 8], "counts": [1]})
     faults = faults_of(tmp_path, truth_of(annotation(1, TEXT), annotation(2, segmentation), other))
     mine = next(fault for fault in faults if fault.entry == 1)
@@ -208,7 +208,7 @@ def test_what_is_no_mask_is_a_fault_with_its_place(
     assert {fault.entry for fault in faults} == {1, 2}
 
 
-def test_what_is_broken_may_be_skipped(tmp_path: Path) -> None:
+def test_invalid_entries_can_be_skipped(tmp_path: Path) -> None:
     broken = annotation(1, {"size": [6, 8], "counts": [1]})
     document = truth_of(broken, annotation(2, RUNS, track_id=7))
     source = read(tmp_path, document, on_error="skip")
@@ -216,10 +216,10 @@ def test_what_is_broken_may_be_skipped(tmp_path: Path) -> None:
     assert masks_of(source).areas().tolist() == [4.0]
 
 
-def test_polygons_of_a_file_are_bounded_together(
+def test_the_outlines_of_all_polygons_of_a_file_are_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Eight pixels of outline each; runs beside them are none."""
+    """Eight pixels of outline each; runs beside them have none."""
     monkeypatch.setattr(mask_forms, "MAXIMUM_OUTLINES_PX", 16)
     forms = [POLYGON, RUNS, POLYGON, POLYGON]
     document = truth_of(*(annotation(number, form) for number, form in enumerate(forms, 1)))
@@ -235,7 +235,7 @@ def test_an_entry_with_neither_box_nor_mask_is_a_fault(tmp_path: Path) -> None:
 
 
 def test_masks_are_written_again(tmp_path: Path) -> None:
-    """With what they were read from: sizes of images, areas, and boxes."""
+    """With everything that was read: sizes of images, areas, and boxes."""
     document = truth_of(annotation(1, POLYGON, area=9.5), annotation(2, RUNS, iscrowd=1))
     source = read(tmp_path, document)
     written = convert(source, "coco-json", Side.TRUTH)
@@ -252,7 +252,7 @@ def test_masks_are_written_again(tmp_path: Path) -> None:
 def test_masks_of_another_size_than_the_given_one_are_not_written(
     tmp_path: Path, format_name: str
 ) -> None:
-    """What would be written could not be read; one error says so, and what to do."""
+    """The result could not be read; one error says so, with advice."""
     source = read(tmp_path, truth_of(annotation(1, TEXT), annotation(2, RUNS)))
     with pytest.raises(InputError) as caught:
         convert(source, format_name, Side.TRUTH, image_size=(6, 8))
@@ -266,7 +266,7 @@ def test_masks_of_another_size_than_the_given_one_are_not_written(
 
 @pytest.mark.parametrize("format_name", ["coco-json", "jsonl", "parquet", "mots"])
 def test_masks_of_several_sizes_in_a_frame_are_not_written(format_name: str) -> None:
-    """Arrays may have such; what would be written could not be read or scored."""
+    """Arrays may have such masks, but the result could not be read or scored."""
     boxes = make_annotations({("", "street"): {3: [(0.0, 0.0, 1.0, 1.0), (2.0, 2.0, 3.0, 3.0)]}})
     masks = masks_from_counts([[0, 1, 5], [5, 1, 6]], np.array([[2, 3], [3, 4]]))
     with pytest.raises(InputError) as caught:
@@ -276,7 +276,7 @@ def test_masks_of_several_sizes_in_a_frame_are_not_written(format_name: str) -> 
     assert fault.expected == "3 x 2 pixels, as the first mask of that frame"
 
 
-def test_formats_without_masks_say_what_is_lost(tmp_path: Path) -> None:
+def test_formats_without_masks_report_what_is_lost(tmp_path: Path) -> None:
     source = read(tmp_path, truth_of(annotation(1, TEXT), annotation(2, TEXT)))
     assert "2 masks not written" in convert(source, "generic-csv", Side.TRUTH).remarks
 

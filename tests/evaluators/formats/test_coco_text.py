@@ -1,7 +1,7 @@
-"""COCO's files by the compiled loop: the same as by the parser, or nothing.
+"""COCO files by the compiled loop: the same result as by the parser, or none.
 
-The parser, and the rules that go through its objects, are the oracle; what both readings share
-comes behind them.
+The parser, and the rules applied to its objects, are the oracle; what both readings share comes
+after them.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ usual = st.fixed_dictionaries(
 
 @st.composite
 def entries(draw: st.DrawFn) -> dict[str, Any]:
-    """An entry, its keys in any order, now and then with something wrong."""
+    """An entry with its keys in any order, sometimes with a fault."""
     entry = draw(usual)
     if draw(rare):
         entry.pop(draw(st.sampled_from(sorted(entry))))
@@ -112,7 +112,7 @@ def texts(draw: st.DrawFn) -> bytes:
 
 
 def plain(value: object) -> object:
-    """A value whose comparison is one of all its bits."""
+    """A value in a form whose comparison compares all its bits."""
     if isinstance(value, np.ndarray):
         return str(value.dtype), value.shape, value.tobytes()
     if isinstance(value, float):
@@ -129,7 +129,7 @@ def plain(value: object) -> object:
 
 
 def outcome(path: Path, side: Side, options: ReadOptions) -> object:
-    """All of a reading, or of its error."""
+    """The complete result of a reading, or its error."""
     try:
         return plain(coco.read(path, side, options))
     except InputError as error:
@@ -137,7 +137,7 @@ def outcome(path: Path, side: Side, options: ReadOptions) -> object:
 
 
 def hold_to_parser(text: bytes, folder: Path) -> None:
-    """Hold the reading of a text to that by the parser, on both sides."""
+    """Compare the reading of a text with that of the parser, on both sides."""
     path = folder / "file.json"
     path.write_bytes(text)
     for side in Side:
@@ -156,12 +156,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @given(texts())
-def test_a_text_is_read_as_the_parser_reads_it(folder: Path, text: bytes) -> None:
+def test_a_text_is_read_as_by_the_parser(folder: Path, text: bytes) -> None:
     hold_to_parser(text, folder)
 
 
 @given(texts(), st.data())
-def test_a_text_with_bytes_changed_is_read_as_the_parser_reads_it(
+def test_a_text_with_changed_bytes_is_read_as_by_the_parser(
     folder: Path, text: bytes, data: st.DataObject
 ) -> None:
     changed = bytearray(text)
@@ -174,10 +174,10 @@ def test_a_text_with_bytes_changed_is_read_as_the_parser_reads_it(
 
 
 @given(st.lists(usual, min_size=1, max_size=5), st.booleans())
-def test_what_programs_write_is_read_by_the_loop(
+def test_texts_of_common_programs_are_read_by_the_loop(
     found: list[dict[str, Any]], is_object: bool
 ) -> None:
-    """With big ids, other keys, and floats and names of any kind."""
+    """With large ids, other keys, and floats and names of any kind."""
     rows = [{**entry, "area": 1.5, "segmentation": TEXT} for entry in found]
     for row in rows:
         row.update(bbox=[0.25, 1, 2.5, 1e-7], score=1.2345678901234567e-9)
@@ -212,7 +212,7 @@ def scores_of(literal: str) -> list[float] | None:
 
 @given(literals | st.floats(allow_nan=False, allow_infinity=False).map(repr))
 def test_a_number_is_the_nearest_binary64(literal: str) -> None:
-    """As Python reads it, but for -0, which is an integer, and for powers that may be too large."""
+    """As Python reads it, except for -0, an integer, and for powers that may be too large."""
     found = scores_of(literal)
     if found is None:
         assert literal == "-0" or re.search(r"e\+[0-9]{3}$", literal)
@@ -224,8 +224,8 @@ ENTRY = '"image_id": 1, "category_id": 2, "bbox": [1, 2, 3, 4], "score": 0.5'
 SEGMENT = '"segmentation": {"size": [6, 8], "counts": "8240l0"}'
 
 
-def test_the_texts_that_are_changed_below_are_read() -> None:
-    """So that each of these is left to the parser for what is unusual about it alone."""
+def test_the_texts_that_are_changed_below_are_read_by_the_loop() -> None:
+    """So each of these is left to the parser only because of its own peculiarity."""
     assert read_text(f"[{{{ENTRY}}}]".encode()) is not None
     assert read_text(f"[{{{ENTRY}, {SEGMENT}}}]".encode()) is not None
     assert read_text(f'{{"annotations": [{{{ENTRY}}}]}}'.encode()) is not None
@@ -300,8 +300,8 @@ def test_an_unusual_text_is_left_to_the_parser(text: str) -> None:
     assert read_text(text.encode()) is None
 
 
-def test_what_convert_writes_is_read_by_the_loop() -> None:
-    """Of scenes with masks, tracks, flags and times, from which changed inputs are made too."""
+def test_output_of_convert_is_read_by_the_loop() -> None:
+    """Of scenes with masks, tracks, flags and times; changed inputs are made from it too."""
     texts = [text for files in seeds_of("coco-json") for text in files.values()]
     documents = [json.loads(text) for text in texts]
     lists = [one["annotations"] if isinstance(one, dict) else one for one in documents]
@@ -309,6 +309,6 @@ def test_what_convert_writes_is_read_by_the_loop() -> None:
     assert [read_text(text) is not None for text in texts] == list(map(bool, lists))
 
 
-def test_a_text_that_is_no_utf8_is_left_to_the_parser() -> None:
+def test_a_text_that_is_not_utf_8_is_left_to_the_parser() -> None:
     assert read_text(f'[{{{ENTRY}, "more": "é"}}]'.encode()) is not None
     assert read_text(f'[{{{ENTRY}, "more": "é"}}]'.encode("latin-1")) is None

@@ -1,4 +1,4 @@
-"""Conversion: files are what the formats ask for and come back as they were; losses are said."""
+"""Conversion: files follow their formats and are read back unchanged; losses are reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.testing.examples import example_count
 
 SIZE = (1024, 512)
-"""Powers of two, of which parts are exact."""
+"""Powers of two, so that fractions are exact."""
 STREET = ("", "street")
 
 
@@ -82,8 +82,8 @@ def test_every_format_is_written() -> None:
         ("dota", [Thing(CORNERS, "plane", flags=ObjectFlag.IGNORE), Thing(CORNERS[::-1], "ship")]),
     ],
 )  # fmt: skip
-def test_a_truth_comes_back_as_it_was(tmp_path: Path, name: str, things: list[Thing]) -> None:
-    """Frames, objects, flags and columns that a format holds are all there again."""
+def test_a_truth_is_read_back_unchanged(tmp_path: Path, name: str, things: list[Thing]) -> None:
+    """All frames, objects, flags and columns that the format can hold are there again."""
     truth = make_annotations({STREET: {1: things, 2: things[:1]}})
     back, remarks = there_and_back(truth, name, Side.TRUTH, tmp_path)
     assert remarks == ()
@@ -94,7 +94,7 @@ def test_a_truth_comes_back_as_it_was(tmp_path: Path, name: str, things: list[Th
 
 
 @pytest.mark.parametrize("name", ["generic-csv", "motchallenge", "kitti-tracking", "yolo-text"])
-def test_detections_come_back_as_they_were(tmp_path: Path, name: str) -> None:
+def test_detections_are_read_back_unchanged(tmp_path: Path, name: str) -> None:
     one = replace(PERSON, confidence=0.3, track_id=-1)
     found = make_annotations({STREET: {1: [one], 3: [one, one]}})
     back, remarks = there_and_back(found, name, Side.DETECTIONS, tmp_path)
@@ -102,7 +102,7 @@ def test_detections_come_back_as_they_were(tmp_path: Path, name: str) -> None:
     assert objects_of(back) == objects_of(found)
 
 
-def test_results_of_dota_come_back_as_they_were(tmp_path: Path) -> None:
+def test_results_of_dota_are_read_back_unchanged(tmp_path: Path) -> None:
     things = [Thing(CORNERS, "plane", 0.1 + 0.2), Thing(CORNERS, "small-vehicle", -3e-9)]
     found = make_annotations({STREET: {1: things, 12345: things[:1]}})
     back, remarks = there_and_back(found, "dota", Side.DETECTIONS, tmp_path)
@@ -110,7 +110,7 @@ def test_results_of_dota_come_back_as_they_were(tmp_path: Path) -> None:
     assert sorted(objects_of(back)) == sorted(objects_of(found))
 
 
-def test_neovision2_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_neovision2_is_read_back_unchanged(tmp_path: Path) -> None:
     things = [
         Thing((0, 0, 9, 1, 8, 7, 1, 8), "Car", flags=ObjectFlag.IGNORE, columns={"occlusion": 1.0}),
         Thing((0, 0, 9, 0, 9, 7, 0, 7), "DCR", flags=ObjectFlag.REGION, columns={"occlusion": 0.0}),
@@ -122,7 +122,7 @@ def test_neovision2_comes_back_as_it_was(tmp_path: Path) -> None:
     assert fingerprint(back) == fingerprint(truth)
 
 
-def test_spotgeo_comes_back_as_it_was_and_has_the_truths_frames(tmp_path: Path) -> None:
+def test_spotgeo_is_read_back_unchanged_and_has_the_truths_frames(tmp_path: Path) -> None:
     frames: dict[int, list[tuple[float, ...]]] = {1: [(1.5, 2), (3, 4)], 2: [], 3: [(5, 6)]}
     truth = make_annotations({("", "-7"): frames, ("", "12"): {3: [(8, 9)]}}, arity=POINT)
     back, remarks = there_and_back(truth, "spotgeo-json", Side.TRUTH, tmp_path)
@@ -163,7 +163,7 @@ def test_generic_csv_holds_everything_to_the_last_bit(
 # --- what is written -------------------------------------------------------------------------
 
 
-def test_motchallenge_rows_are_what_its_tools_read() -> None:
+def test_motchallenge_rows_have_the_form_that_its_tools_read() -> None:
     """frame,id,left,top,width,height,conf,class,visibility; and a seqinfo.ini."""
     truth = make_annotations(
         {
@@ -190,7 +190,7 @@ def test_motchallenge_rows_are_what_its_tools_read() -> None:
     assert files == {"street.txt": b"1,4,1.5,2,40,88,0.25,-1,-1,-1\n"}
 
 
-def test_kitti_rows_are_what_its_tools_read() -> None:
+def test_kitti_rows_have_the_form_that_its_tools_read() -> None:
     """17 values, and a score in results."""
     truth = make_annotations({STREET: {0: [OTHER]}})
     row = "0 9 car -1 -1 -10 100 20.25 140 60.5 -1 -1 -1 -1000 -1000 -1000 -10"
@@ -201,7 +201,7 @@ def test_kitti_rows_are_what_its_tools_read() -> None:
 
 
 def test_coco_numbers_are_those_of_the_truth(tmp_path: Path) -> None:
-    """Converted alone or together, both sides of a benchmark fit each other."""
+    """Converted separately or together, both sides of a benchmark fit each other."""
     truth = make_annotations({STREET: {0: [PERSON], 4: [OTHER]}, ("", "alley"): {2: []}})
     found = make_annotations({STREET: {4: [replace(OTHER, confidence=0.5)]}})
     written = convert(source_of(truth), "coco-json", Side.TRUTH)
@@ -229,7 +229,7 @@ def test_images_without_videos_keep_their_numbers() -> None:
 # --- conventions -----------------------------------------------------------------------------
 
 
-def test_frames_and_pixels_are_counted_as_each_format_does(tmp_path: Path) -> None:
+def test_frames_and_pixels_are_counted_as_in_each_format(tmp_path: Path) -> None:
     """MOTChallenge's frame 1 at pixel 1 is KITTI's frame 0 at pixel 0, and back again."""
     path = write(tmp_path / "a" / "gt" / "gt.txt", "1,3,11,21,30,40,1,1,1\n")
     source = read_source(path, Side.TRUTH)
@@ -245,7 +245,7 @@ def test_frames_and_pixels_are_counted_as_each_format_does(tmp_path: Path) -> No
     kitti = read_source(save(conversion, tmp_path / "kitti"), Side.TRUTH)
     back = convert(kitti, "motchallenge", Side.TRUTH).files["a/gt/gt.txt"]
     assert back == b"1,3,11,21,30,40,1,1,1\n"
-    # The generic format says neither, and takes numbers as they are.
+    # The generic format has no convention, and takes numbers unchanged.
     generic = convert(source, "generic-csv", Side.TRUTH)
     assert generic.remarks == ()
     assert generic.files[""].decode().splitlines()[1].startswith(",a,1,pedestrian,11,21,41,61,")
@@ -259,7 +259,7 @@ def test_a_frame_before_the_first_is_an_error() -> None:
 
 @pytest.mark.parametrize("name", ["coco-json", "motchallenge", "kitti-tracking", "yolo-text"])
 def test_scores_survive_a_conversion_of_both_sides(tmp_path: Path, name: str) -> None:
-    """OSPA of what was written equals that of what was given."""
+    """OSPA of the written files equals that of the originals."""
     truth = make_annotations({STREET: {1: [PERSON], 2: [PERSON, replace(PERSON, track_id=5)]}})
     shifted = [replace(PERSON, coordinates=(5.5, 2.0, 45.5, 90.0), confidence=0.5)]
     found = make_annotations({STREET: {1: shifted, 2: shifted}})
@@ -277,8 +277,8 @@ def test_scores_survive_a_conversion_of_both_sides(tmp_path: Path, name: str) ->
 # --- losses ----------------------------------------------------------------------------------
 
 
-def test_losses_are_said_and_nothing_becomes_scored() -> None:
-    """YOLO: no flags, tracks, domains, columns or don't-care frames."""
+def test_losses_are_reported_and_no_row_becomes_scored() -> None:
+    """YOLO has no flags, tracks, domains, columns or don't-care frames."""
     key = ("Tower", "1")
     truth = make_annotations(
         {
@@ -307,7 +307,7 @@ def test_losses_are_said_and_nothing_becomes_scored() -> None:
     assert conversion.files["classes.txt"] == b"pedestrian\n"
 
 
-def test_other_losses_are_said() -> None:
+def test_other_losses_are_reported() -> None:
     """Corners, empty frames, classes, and gaps that a sequence's length fills."""
     square, tilted = (0, 0, 9, 0, 9, 9, 0, 9), (0, 0, 9, 1, 8, 9, 0, 9)
     corners = make_annotations({STREET: {1: [Thing(square, "a"), Thing(tilted, "b")], 3: []}})
@@ -346,7 +346,7 @@ def test_a_sequence_cannot_name_a_file_elsewhere(name: str, format_name: str) ->
         ("coco-jsn", PERSON, "did you mean coco-json"),
     ],
 )
-def test_what_a_format_cannot_hold_at_all_is_an_error(
+def test_data_that_a_format_cannot_hold_at_all_is_an_error(
     format_name: str, thing: Thing, expected: str
 ) -> None:
     truth = make_annotations({STREET: {1: [thing]}})
@@ -367,8 +367,8 @@ def test_detections_beyond_the_truth_are_an_error() -> None:
 
 
 @pytest.mark.parametrize("size", [(640, 480), (1280, 720)])
-def test_a_size_that_is_not_that_of_the_files_own_images_is_refused(size: tuple[int, int]) -> None:
-    """Half of the images have it: parts of the others would be written as parts of its size."""
+def test_a_size_that_differs_from_the_images_of_the_files_is_refused(size: tuple[int, int]) -> None:
+    """Half of the images have it: the others would be written as fractions of a wrong size."""
     annotations = make_annotations({STREET: {0: [PERSON], 1: [PERSON]}})
     source = replace(source_of(annotations), image_sizes={STREET: (1280, 960)})
     with pytest.raises(InputError, match=r"images of up to 1280 x 960 in .*street, expected every"):
@@ -377,8 +377,8 @@ def test_a_size_that_is_not_that_of_the_files_own_images_is_refused(size: tuple[
     assert len(same.files) == 3
 
 
-def test_a_size_that_the_largest_image_alone_has_is_refused() -> None:
-    """The other would be written as parts of an image of that size, the truth's too."""
+def test_a_size_that_only_the_largest_image_has_is_refused() -> None:
+    """The other image would be written as fractions of that size, in the truth too."""
     annotations = make_annotations({STREET: {0: [PERSON], 1: [PERSON]}})
     frames: dict[int | str, tuple[SequenceKey, int]] = {
         number: (SequenceKey(*STREET), number) for number in range(2)
@@ -394,8 +394,8 @@ def test_a_size_that_the_largest_image_alone_has_is_refused() -> None:
         convert(detections, "yolo-text", Side.DETECTIONS, truth=source, image_size=(1280, 960))
 
 
-def test_yolo_has_parts_of_each_image_where_images_of_several_sizes_are_known() -> None:
-    """Ten pixels are a tenth of 100 and a twentieth of 200; what has no box needs no size."""
+def test_yolo_has_fractions_of_each_image_if_their_sizes_are_known() -> None:
+    """Ten pixels are a tenth of 100 and a twentieth of 200; without a box no size is needed."""
     box = Thing((10.0, 20.0, 20.0, 40.0), "car")
     truth = make_annotations({STREET: {0: [box], 1: [box], 2: []}})
     frames: dict[int | str, tuple[SequenceKey, int]] = {
@@ -421,14 +421,14 @@ def test_yolo_needs_the_size_of_images() -> None:
 
 @pytest.mark.parametrize("label", ["a\nb", "tab\there", " spaced "])
 @pytest.mark.parametrize("format_name", ["yolo-text", "generic-csv", "kitti-tracking"])
-def test_a_class_cannot_break_the_row_it_stands_in(label: str, format_name: str) -> None:
-    """Such names cannot come from files, but from arrays and streams they can."""
+def test_a_class_cannot_break_its_row(label: str, format_name: str) -> None:
+    """Such names cannot come from files, but they can come from arrays and streams."""
     truth = make_annotations({STREET: {1: [Thing(PERSON.coordinates, label)]}})
     with pytest.raises(InputError, match=r"class: found .*, expected a string"):
         convert(source_of(truth), format_name, Side.TRUTH, image_size=SIZE)
 
 
-def test_objects_without_a_class_become_a_class_of_their_own() -> None:
+def test_objects_without_a_class_become_a_separate_class() -> None:
     things = [replace(PERSON, label=""), replace(OTHER, label="object")]
     truth = make_annotations({STREET: {0: things}})
     coco, yolo = (
@@ -440,14 +440,14 @@ def test_objects_without_a_class_become_a_class_of_their_own() -> None:
     assert yolo.files["classes.txt"] == b"object 2\nobject\n"
 
 
-def test_points_are_no_boxes() -> None:
+def test_points_are_not_converted_to_boxes() -> None:
     points = make_annotations({STREET: {0: [(1, 2)]}})
     with pytest.raises(GeometryError, match=r"as points \(x, y\), expected upright boxes"):
         convert(source_of(points), "coco-json", Side.TRUTH)
 
 
 @pytest.mark.parametrize("name", ["motchallenge", "visdrone-mot"])
-def test_frames_that_a_format_cannot_number_are_counted_with_line_and_remedy(
+def test_frames_that_a_format_cannot_number_are_counted_with_line_and_advice(
     name: str, tmp_path: Path
 ) -> None:
     text = "sequence,frame,class,x1,y1,x2,y2,confidence\ns,1,car,1,1,9,9,0.5\ns,0,car,1,1,9,9,0.5\n"
@@ -464,7 +464,7 @@ def test_frames_that_a_format_cannot_number_are_counted_with_line_and_remedy(
         convert(read_source(found, Side.DETECTIONS), name, Side.DETECTIONS)
 
 
-def test_frame_numbers_and_classes_that_do_not_fit_are_said_at_once() -> None:
+def test_frame_numbers_and_classes_that_do_not_fit_are_reported_at_once() -> None:
     truth = make_annotations({STREET: {0: [Thing((1, 1, 9, 9), "truck", track_id=1)]}}, arity=BOX)
     with pytest.raises(InputError) as raised:
         convert(source_of(truth), "motchallenge", Side.TRUTH)
@@ -474,7 +474,7 @@ def test_frame_numbers_and_classes_that_do_not_fit_are_said_at_once() -> None:
     ]
 
 
-def test_a_shape_that_does_not_fit_is_refused_with_the_file_and_formats_that_hold_it() -> None:
+def test_a_shape_that_does_not_fit_is_refused_with_the_file_and_formats_that_can_hold_it() -> None:
     truth = make_annotations({STREET: {1: [PERSON]}}, arity=BOX)
     with pytest.raises(GeometryError) as raised:
         convert(source_of(truth), "spotgeo-json", Side.TRUTH)

@@ -1,4 +1,4 @@
-"""CSV into typed columns: the fast and the slow path, and that they never disagree."""
+"""CSV as typed columns: the fast path and the slow path never disagree."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ odd_rows = st.sampled_from(["", " ", "1,2", "1,2,3,4", '1,2,"Car"', '1,2,"Ca', '
 
 
 def values_of(column: ParsedColumn) -> list[Any]:
-    """A column as values that compare equal where they are equal, NaN included."""
+    """A column as values that compare as equal, including NaN."""
     if isinstance(column, StringColumn):
         return [column.values[code] for code in column.codes.tolist()]
     if column.dtype == np.float64:
@@ -135,8 +135,8 @@ def test_numbers_of_up_to_nineteen_digits_are_what_python_reads(fields: list[str
 
 @given(st.integers(2**52, 2**53 - 1), st.integers(0, 9))
 @example(2**53 - 1, 1)
-def test_a_number_in_the_middle_of_two_becomes_the_even_one(mantissa: int, halvings: int) -> None:
-    """And its neighbours by one in the last of nineteen digits the nearer one."""
+def test_a_number_halfway_between_two_becomes_the_even_one(mantissa: int, halvings: int) -> None:
+    """A difference of one in the last of nineteen digits gives the nearer one."""
     middle = Decimal(2 * mantissa + 1) / 2 ** (1 + halvings)
     digits = min(19, len(middle.as_tuple().digits))
     step = Decimal(1).scaleb(middle.adjusted() - digits + 1)
@@ -156,7 +156,7 @@ def test_a_number_in_the_middle_of_two_becomes_the_even_one(mantissa: int, halvi
 @example("1.25", [(1, 1, ord("-"))])
 @example("1.25", [(1, 1, 0xAE)])
 @example("1.25", [(0, 1, ord("."))])
-def test_a_number_with_bytes_changed_is_read_as_on_the_slow_path_or_declined(
+def test_a_number_with_changed_bytes_is_read_as_on_the_slow_path_or_declined(
     number: str, changes: list[tuple[int, int, int]]
 ) -> None:
     field = bytearray(number.encode())
@@ -172,7 +172,7 @@ def test_a_number_with_bytes_changed_is_read_as_on_the_slow_path_or_declined(
 
 
 @given(st.lists(rows, max_size=30), st.integers(1, 60))
-def test_the_size_of_chunks_changes_nothing(lines: list[str], chunk_bytes: int) -> None:
+def test_the_size_of_chunks_makes_no_difference(lines: list[str], chunk_bytes: int) -> None:
     data = write(*lines)
     whole = read(data)
     with pytest.MonkeyPatch.context() as patch:
@@ -186,7 +186,7 @@ def test_the_size_of_chunks_changes_nothing(lines: list[str], chunk_bytes: int) 
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=20), min_size=1, max_size=300))
-def test_strings_survive_whatever_they_are_or_are_refused(texts: list[str]) -> None:
+def test_any_strings_survive_or_are_refused(texts: list[str]) -> None:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(
         [["1", "2", text] for text in texts]
@@ -202,7 +202,7 @@ def _has_control(text: str) -> bool:
     return any(ord(letter) < 32 or 127 <= ord(letter) < 160 for letter in text.strip(" \t"))
 
 
-def test_more_labels_than_a_small_table_holds_are_told_apart() -> None:
+def test_more_labels_than_a_small_table_holds_are_distinguished() -> None:
     names = [f"class{number:05d}" for number in range(6000)]
     result = read(write(*(f"0,1,{name}" for name in names)))
     assert values_of(result.table.strings["class"]) == names
@@ -215,7 +215,7 @@ def test_an_empty_field_is_empty_in_each_kind_of_column() -> None:
     assert values_of(table.strings["class"]) == ["", "Car"]
 
 
-def test_each_broken_field_is_a_fault_with_line_and_column() -> None:
+def test_each_invalid_field_is_a_fault_with_line_and_column() -> None:
     result = read(write("1,2,Car", "x,nan,Car", "2,0x1F,Car", "3,4,Car"))
     assert [
         (fault.line, fault.field, fault.found, fault.expected) for fault in result.faults.listed()
@@ -234,23 +234,23 @@ def test_a_row_of_the_wrong_width_says_how_many_columns_it_has() -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_line_ends_of_every_system_are_understood(end: str) -> None:
+def test_line_ends_of_every_system_are_accepted(end: str) -> None:
     table = read(f"frame,x,class{end}1,2,Car{end}{end}3,4,Bus").table
     assert table.integers["frame"].tolist() == [1, 3]
     assert table.positions.tolist() == [2, 4]
 
 
-def test_quotes_and_spaces_around_fields_are_understood() -> None:
+def test_quotes_and_spaces_around_fields_are_accepted() -> None:
     table = read('frame,x,class\n "1", 2.5 ,"Car, red"\n').table
     assert table.integers["frame"].tolist() == [1]
     assert values_of(table.strings["class"]) == ["Car, red"]
 
 
-def test_a_byte_order_mark_is_no_part_of_the_header() -> None:
+def test_a_byte_order_mark_is_not_part_of_the_header() -> None:
     assert split_csv(b"\xef\xbb\xbfframe,x\n", "a.csv").header == ("frame", "x")
 
 
-def test_bytes_that_are_no_utf_8_are_a_fault_of_their_line() -> None:
+def test_bytes_that_are_not_utf_8_are_a_fault_of_their_line() -> None:
     result = read(b"frame,x,class\n1,2,Car\n1,2,\xff\xfe\n")
     (fault,) = result.faults.listed()
     assert str(fault).endswith(
@@ -258,7 +258,7 @@ def test_bytes_that_are_no_utf_8_are_a_fault_of_their_line() -> None:
     )
 
 
-def test_an_unclosed_quote_is_a_fault_and_no_endless_row() -> None:
+def test_an_unclosed_quote_is_a_fault_and_not_an_endless_row() -> None:
     result = read('frame,x,class\n1,2,"Car\n3,4,Bus\n')
     assert result.skipped >= 1
     assert result.faults.listed()[0].line == 2
@@ -279,7 +279,7 @@ def test_a_header_alone_has_no_rows() -> None:
     assert len(read("frame,x,class").table) == 0
 
 
-def test_columns_without_a_kind_may_hold_anything() -> None:
+def test_columns_without_a_type_may_contain_anything() -> None:
     table = read("frame,x,class\n1,nonsense,Car\n", (Kind.INTEGER, None, Kind.STRING)).table
     assert table.integers["frame"].tolist() == [1]
 
@@ -296,13 +296,13 @@ def test_columns_without_a_kind_may_hold_anything() -> None:
         ("sequence,frame".encode("utf-16"), "text in UTF-16"),
     ],
 )
-def test_a_header_that_is_none_is_named(header: bytes, found: str) -> None:
+def test_an_invalid_header_is_named(header: bytes, found: str) -> None:
     with pytest.raises(InputError) as caught:
         split_csv(header + b"\n", "a.csv")
     [fault] = caught.value.faults
     assert (fault.source, fault.line, fault.found) == ("a.csv", 1, found)
 
 
-def test_other_delimiters_may_stand_in_a_name() -> None:
+def test_other_delimiters_may_be_part_of_a_name() -> None:
     assert split_csv(b"frame,x;y,z|t\n", "a.csv").header == ("frame", "x;y", "z|t")
     assert split_csv(b"frame\n", "a.csv").header == ("frame",)

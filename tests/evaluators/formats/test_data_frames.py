@@ -105,7 +105,7 @@ def test_a_lazy_data_frame_is_refused_with_what_to_do() -> None:
         (pd.DataFrame(COLUMNS).groupby("sequence"), "pandas.DataFrameGroupBy"),
     ],
 )
-def test_what_has_no_columns_is_refused(data: Any, kind: str) -> None:
+def test_a_value_without_columns_is_refused(data: Any, kind: str) -> None:
     with pytest.raises(InputError) as caught:
         columns_of(data, "truth")
     assert str(caught.value) == (
@@ -114,8 +114,8 @@ def test_what_has_no_columns_is_refused(data: Any, kind: str) -> None:
     )
 
 
-def test_integers_of_128_bits_are_those_numbers() -> None:
-    """For which numpy has no type."""
+def test_integers_of_128_bits_are_read_exactly() -> None:
+    """numpy has no such type."""
     wide = pl.DataFrame(COLUMNS).with_columns(pl.col("frame").cast(pl.Int128))
     assert vidscore.score("f1", wide, COLUMNS, base="euclidean", cutoff_px=1).value("f1") == 1.0
     with pytest.raises(InputError, match="truth, column frame: found a number with a fraction, or"):

@@ -1,4 +1,4 @@
-"""DOTA: hand-written objects and results, names of images, and every fault."""
+"""DOTA: handwritten objects and results, names of images, and every fault."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHIP_CORNERS = (1.0, 2.0, 3.0, 2.0, 3.0, 9.0, 1.0, 9.0)
 ROW = f"P0706 0.75 {PLANE}\n"
 
 
-def test_truth_is_read_as_it_says(tmp_path: Path) -> None:
+def test_truth_of_yolo_is_read_as_written(tmp_path: Path) -> None:
     """The number of an image is its frame; difficult is ignored; an empty file lists its frame."""
     write(tmp_path / "labelTxt" / "P0706.txt", f"{HEADER}{PLANE} plane 0\n{SHIP} small-vehicle 1\n")
     write(tmp_path / "labelTxt" / "P1088.txt", HEADER)
@@ -50,7 +50,7 @@ def test_truth_is_read_as_it_says(tmp_path: Path) -> None:
 def test_headers_and_difficult_may_be_missing(
     tmp_path: Path, header: str, end: str, flag: int
 ) -> None:
-    """Images that the development kit cut have no header, and 2 where it cut an object."""
+    """Images that the development kit has cropped have no header, and 2 if it cropped an object."""
     path = write(tmp_path / "P0001__1__0___824.txt", f"{header}{PLANE} plane{end}\n{SHIP} ship 0\n")
     assert detect_format(path).name == "dota"
     assert objects_of(truth_of(path).annotations) == [
@@ -94,7 +94,9 @@ def test_both_sides_are_of_the_same_frames(tmp_path: Path) -> None:
         (f"{PLANE} storage tank 0", None, "11 columns"),
     ],
 )
-def test_a_broken_object_is_named(tmp_path: Path, row: str, field: str | None, found: str) -> None:
+def test_an_invalid_voc_object_is_named(
+    tmp_path: Path, row: str, field: str | None, found: str
+) -> None:
     """File, line and column; the rows before and after it can be read."""
     path = write(tmp_path / "P1.txt", f"{HEADER}{PLANE} plane 0\n{row}\n{SHIP} ship\n")
     (fault,) = validate_file(path, format_name="dota")
@@ -112,15 +114,17 @@ def test_a_broken_object_is_named(tmp_path: Path, row: str, field: str | None, f
         ("P0706 0.5 10 20 30 40\n", None, "6 columns"),
     ],
 )
-def test_a_broken_result_is_named(tmp_path: Path, row: str, field: str | None, found: str) -> None:
+def test_an_invalid_result_is_named(
+    tmp_path: Path, row: str, field: str | None, found: str
+) -> None:
     path = write(tmp_path / "Task1_plane.txt", ROW + row + ROW)
     (fault,) = validate_file(path, side=Side.DETECTIONS, format_name="dota")
     assert (fault.source, fault.line) == (str(path), 2)
     assert (fault.field, fault.found) == (field, found)
 
 
-def test_other_names_of_files_are_refused(tmp_path: Path) -> None:
-    """A result file that names no class, and an image that ends in no number."""
+def test_other_file_names_are_refused(tmp_path: Path) -> None:
+    """A result file that names no class, and an image whose name does not end with a number."""
     wrong = write(tmp_path / "a" / "plane.txt", ROW)
     (fault,) = validate_file(wrong, side=Side.DETECTIONS, format_name="dota")
     assert fault.found == "the name 'plane.txt'"
@@ -129,7 +133,7 @@ def test_other_names_of_files_are_refused(tmp_path: Path) -> None:
     assert (fault.found, fault.source) == ("the name 'airport.txt'", str(image))
 
 
-def test_exchanged_sides_are_told(tmp_path: Path) -> None:
+def test_exchanged_sides_are_reported(tmp_path: Path) -> None:
     truth = write(tmp_path / "t" / "P1.txt", f"{PLANE} plane 0\n").parent
     found = write(tmp_path / "d" / "Task1_plane.txt", ROW).parent
     for path, side in ((found, Side.TRUTH), (truth, Side.DETECTIONS)):
@@ -137,7 +141,7 @@ def test_exchanged_sides_are_told(tmp_path: Path) -> None:
         assert "the other side" in (fault.advice or "")
 
 
-def test_the_format_is_recognised(tmp_path: Path) -> None:
+def test_voc_is_recognised(tmp_path: Path) -> None:
     """Objects by their first row or header, results by their names and first row."""
     objects = write(tmp_path / "t" / "labelTxt" / "P1.txt", f"{PLANE} plane 0\n")
     header = write(tmp_path / "h" / "P1.txt", HEADER)
@@ -147,8 +151,8 @@ def test_the_format_is_recognised(tmp_path: Path) -> None:
         assert detect_format(path).name == "dota"
 
 
-def test_what_is_written_is_what_the_benchmark_reads() -> None:
-    """`<image>.txt` in labelTxt with ten values a row, and Task1 files with ten."""
+def test_written_files_have_the_form_that_the_benchmark_reads() -> None:
+    """`<image>.txt` in labelTxt with ten values per row, and Task1 files with ten."""
     things = [Thing(PLANE_CORNERS, "plane", 0.25), Thing(SHIP_CORNERS, "ship", 1.0, flags=1)]
     side = make_annotations({("", "P"): {706: things, 9: []}})
     truth = convert(Source(side, "given"), "dota", Side.TRUTH)
@@ -167,7 +171,7 @@ def test_upright_boxes_are_written_as_four_corners() -> None:
     assert files == {"labelTxt/P_0001.txt": b"0 0 4 0 4 2 0 2 plane 0\n"}
 
 
-def test_what_it_cannot_hold_is_refused() -> None:
+def test_data_that_dota_cannot_hold_is_refused() -> None:
     """A class of two words, and a sequence whose name would run into the number."""
     words = make_annotations({("", "P"): {1: [Thing(SHIP_CORNERS, "storage tank")]}})
     with pytest.raises(InputError, match="a class of one word"):
@@ -179,6 +183,6 @@ def test_what_it_cannot_hold_is_refused() -> None:
 
 
 @pytest.mark.parametrize("side", [Side.TRUTH, Side.DETECTIONS])
-def test_what_is_not_there_is_said_so(tmp_path: Path, side: Side) -> None:
+def test_a_missing_path_is_reported(tmp_path: Path, side: Side) -> None:
     (fault,) = validate_file(tmp_path / "Task1", side=side, format_name="dota")
     assert fault.found == "file not found"

@@ -1,4 +1,4 @@
-"""Packed files and streams are read as what is in them, and bounded; hostile ones are refused."""
+"""Packed files and streams are read like their content, and bounded; hostile ones are refused."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def gzipped(path: Path, content: str) -> Path:
 
 
 def problem(path: Path, **options: object) -> str:
-    """The one fault of reading a path as the truth."""
+    """The only fault of reading a path as the truth."""
     with pytest.raises(InputError) as caught:
         truth_of(path, **options)
     (fault,) = caught.value.faults
@@ -119,7 +119,7 @@ def test_a_zip_of_a_folder_is_read_like_the_folder(
     ),
     crlf=st.booleans(),
 )
-def test_any_rows_are_read_alike_however_they_are_packed(
+def test_any_rows_are_read_the_same_however_they_are_packed(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, int, int]], crlf: bool
 ) -> None:
     folder = tmp_path_factory.mktemp("packed")
@@ -141,7 +141,7 @@ def test_faults_in_an_archive_name_archive_file_and_line(tmp_path: Path) -> None
     assert problem(packed) == f"{packed}, line 3: found 8 columns, expected 7 columns"
 
 
-def test_the_file_of_gzip_keeps_its_name_and_its_neighbours(tmp_path: Path) -> None:
+def test_a_gzip_file_keeps_its_name_and_its_neighbours(tmp_path: Path) -> None:
     (tmp_path / "A" / "gt").mkdir(parents=True)
     write(tmp_path / "A" / "seqinfo.ini", "[Sequence]\nseqLength=5\n")
     source = truth_of(gzipped(tmp_path / "A" / "gt" / "gt.txt.gz", MOT))
@@ -149,7 +149,7 @@ def test_the_file_of_gzip_keeps_its_name_and_its_neighbours(tmp_path: Path) -> N
     assert source.annotations.frame_count == 5
 
 
-def test_several_members_of_gzip_are_one_file(tmp_path: Path) -> None:
+def test_several_gzip_members_are_one_file(tmp_path: Path) -> None:
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(CSV[:40].encode()) + gzip.compress(CSV[40:].encode()))
     assert truth_of(path).annotations.object_count == 2
@@ -166,7 +166,7 @@ def test_a_pipe_is_read_once_and_may_be_packed(tmp_path: Path) -> None:
 
 
 class _Standard:
-    """Standard input as a program has it."""
+    """Standard input as a program sees it."""
 
     def __init__(self, content: bytes) -> None:
         self.buffer = io.BytesIO(content)
@@ -182,7 +182,7 @@ def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert problem(Path("-")).startswith("standard input, line 1: found no coordinates")
 
 
-def test_standard_input_is_one_side_alone() -> None:
+def test_only_one_side_may_be_standard_input() -> None:
     with pytest.raises(InputError, match="standard input for both sides"):
         read_pair(Path("-"), Path("-"))
 
@@ -190,7 +190,7 @@ def test_standard_input_is_one_side_alone() -> None:
 # --- hostile inputs --------------------------------------------------------------------------
 
 
-def test_what_gzip_unpacks_is_bounded(tmp_path: Path) -> None:
+def test_the_unpacked_size_of_gzip_is_bounded(tmp_path: Path) -> None:
     path = gzipped(tmp_path / "bomb.gz", CSV + "0" * 20_000_000)
     assert path.stat().st_size < 50_000
     limits = ReadLimits(maximum_file_bytes=1 << 20)
@@ -199,12 +199,12 @@ def test_what_gzip_unpacks_is_bounded(tmp_path: Path) -> None:
     )
 
 
-def test_what_a_pipe_gives_is_bounded() -> None:
+def test_the_size_of_a_pipe_is_bounded() -> None:
     limits = ReadLimits(maximum_file_bytes=1 << 20)
     assert "found more bytes" in problem(Path("/dev/zero"), limits=limits)
 
 
-def test_what_a_zip_unpacks_is_bounded_by_file_and_in_all(tmp_path: Path) -> None:
+def test_the_unpacked_size_of_a_zip_is_bounded_per_file_and_in_all(tmp_path: Path) -> None:
     files = {f"{name}/gt/gt.txt": MOT + "0" * 1_000_000 for name in "ABC"}
     path = zipped(tmp_path / "bomb.zip", files)
     assert "expected at most maximum_unpacked_bytes = 2000000" in problem(
@@ -218,7 +218,7 @@ def test_what_a_zip_unpacks_is_bounded_by_file_and_in_all(tmp_path: Path) -> Non
 
 
 def _patched(path: Path, mark: bytes, offset: int, value: bytes) -> Path:
-    """A zip with some bytes of its first record of a kind changed."""
+    """A zip with some bytes changed in its first record of a kind."""
     content = bytearray(path.read_bytes())
     place = content.index(mark) + offset
     content[place : place + len(value)] = value
@@ -229,14 +229,14 @@ def _patched(path: Path, mark: bytes, offset: int, value: bytes) -> Path:
 LISTED, END = b"PK\x01\x02", b"PK\x05\x06"
 
 
-def test_a_declared_size_that_is_huge_is_refused_before_unpacking(tmp_path: Path) -> None:
+def test_a_huge_declared_size_is_refused_before_unpacking(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.zip", {"a.csv": CSV})
     _patched(path, LISTED, 24, struct.pack("<I", 0xFFFFFFF0))
     limits = ReadLimits(maximum_unpacked_bytes=1 << 30)
     assert "expected at most maximum_unpacked_bytes" in problem(path, limits=limits)
 
 
-def test_a_declared_size_that_is_too_small_unpacks_no_more(tmp_path: Path) -> None:
+def test_a_declared_size_that_is_too_small_limits_unpacking(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.zip", {"a.csv": CSV})
     _patched(path, LISTED, 24, struct.pack("<I", 20))
     assert "broken packed data (Bad CRC-32" in problem(path)
@@ -254,7 +254,7 @@ def test_an_encrypted_file_is_refused(tmp_path: Path) -> None:
     assert problem(path) == f"{path}/a.csv: an encrypted file"
 
 
-def test_a_file_packed_in_an_unknown_way_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_compression_method_is_refused(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.zip", {"a.csv": CSV})
     _patched(path, LISTED, 10, b"\x63\x00")
     _patched(path, b"PK\x03\x04", 8, b"\x63\x00")
@@ -294,7 +294,7 @@ def test_names_that_no_folder_can_have_are_refused(
     assert said in problem(tmp_path / "a.zip")
 
 
-def test_what_is_packed_twice_is_named(tmp_path: Path) -> None:
+def test_a_doubly_packed_file_is_named(tmp_path: Path) -> None:
     inner = zipped(tmp_path / "inner.zip", {"a.csv": CSV})
     outer = zipped(tmp_path / "outer.zip", {"inner.zip": inner.read_bytes()})
     assert problem(outer) == (
@@ -315,7 +315,7 @@ def test_an_office_document_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("packed", ["gz", "zip"])
-def test_what_ends_too_early_is_refused_wherever_it_ends(tmp_path: Path, packed: str) -> None:
+def test_a_truncated_file_is_refused_wherever_it_ends(tmp_path: Path, packed: str) -> None:
     whole = tmp_path / f"whole.{packed}"
     if packed == "gz":
         gzipped(whole, CSV)
@@ -328,7 +328,7 @@ def test_what_ends_too_early_is_refused_wherever_it_ends(tmp_path: Path, packed:
         assert validate_file(cut), length
 
 
-def test_changed_bytes_never_lead_to_anything_but_an_input_error(tmp_path: Path) -> None:
+def test_changed_bytes_never_cause_anything_but_an_input_error(tmp_path: Path) -> None:
     archive = zipped(tmp_path / "a.zip", {"a.csv": CSV, "b/c.csv": CSV}).read_bytes()
     random = np.random.default_rng(5)
     for content in (archive, gzip.compress(CSV.encode())):
@@ -338,26 +338,26 @@ def test_changed_bytes_never_lead_to_anything_but_an_input_error(tmp_path: Path)
                 changed[place] = int(random.integers(0, 256))
             path = tmp_path / "changed"
             path.write_bytes(changed)
-            with suppress(InputError):  # anything else fails the test
+            with suppress(InputError):  # Anything else fails the test.
                 read_source(path, Side.TRUTH)
 
 
-def test_detections_may_be_packed_in_another_way_than_the_truth(tmp_path: Path) -> None:
+def test_detections_and_truth_may_be_packed_differently(tmp_path: Path) -> None:
     truth = zipped(tmp_path / "t.zip", {"A/gt/gt.txt": MOT})
     detections = gzipped(tmp_path / "A.txt.gz", MOT)
     assert score("clear", truth, detections).value("mota") == 1.0
     assert detections_of(detections).annotations.object_count == 2
 
 
-def test_a_link_that_leads_nowhere_is_said_to(tmp_path: Path) -> None:
-    """It was `file not found; did you mean` itself."""
+def test_a_dangling_link_is_reported_as_such(tmp_path: Path) -> None:
+    """The error used to be `file not found; did you mean` with the same name."""
     link = tmp_path / "found.csv"
     link.symlink_to("gone.csv")
     [fault] = validate_file(link)
     assert (fault.found, fault.source) == ("a link that leads nowhere", str(link))
 
 
-def test_a_tally_file_is_no_pipe() -> None:
+def test_a_tally_file_must_not_be_a_pipe() -> None:
     """It is read twice."""
     reading, writing = os.pipe()
     try:
@@ -368,8 +368,8 @@ def test_a_tally_file_is_no_pipe() -> None:
         os.close(writing)
 
 
-def test_a_file_that_the_disk_does_not_give_is_named() -> None:
-    """Memory of the process is a file whose first bytes cannot be read."""
+def test_a_read_error_of_the_disk_is_named() -> None:
+    """The memory of the process is a file whose first bytes cannot be read."""
     broken = Path("/proc/self/mem")
     if not broken.exists():
         missing("/proc")

@@ -1,4 +1,4 @@
-"""Formats: told apart by content, and one clear error for whatever is none."""
+"""Formats are recognised by content, and anything else gets one clear error."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def tree(root: Path) -> Path:
         ("c.csv", '"frame","sequence","x","y"\n', "generic-csv"),
     ],
 )
-def test_a_file_is_known_by_its_content_and_not_by_its_name(
+def test_a_file_is_recognised_by_its_content_and_not_by_its_name(
     tmp_path: Path, name: str, text: str, format_name: str
 ) -> None:
     assert detect_format(write(tmp_path / name, text)).name == format_name
@@ -59,7 +59,7 @@ def test_a_folder_of_folders_with_csv_files_is_neovision2(tmp_path: Path) -> Non
         ("\x00\x01", "a binary file"),
     ],
 )
-def test_a_file_that_is_near_no_format_is_refused_with_what_it_is(
+def test_a_file_similar_to_no_format_is_refused_with_a_description(
     tmp_path: Path, text: str, found: str
 ) -> None:
     with pytest.raises(InputError) as caught:
@@ -75,10 +75,10 @@ KITTI_ROW = "0 1 Car 0 0 -1.5 1 2 3 4 1 1 1 1 1 1 1\n"
 @pytest.mark.parametrize(
     ("format_name", "name", "text"),
     [
-        ("dota", "P1.txt", "P_0706 0.25 10 20 30 25 28 40 8 35\n"),  # a row of Task1_plane.txt
+        ("dota", "P1.txt", "P_0706 0.25 10 20 30 25 28 40 8 35\n"),  # A row of Task1_plane.txt.
         ("dota", "Task1_plane.txt", "hello\n"),
-        ("dota", "P1.txt", "1 2 3 4 5 6 7 8\n"),  # four corners without a class
-        ("pascal-voc", "car.txt", "000012 0.75 10 30 20 40\n"),  # of comp3_det_test_car.txt
+        ("dota", "P1.txt", "1 2 3 4 5 6 7 8\n"),  # Four corners without a class.
+        ("pascal-voc", "car.txt", "000012 0.75 10 30 20 40\n"),  # Of comp3_det_test_car.txt.
         ("pascal-voc", "comp3_det_test_car.txt", "hello\n"),
         ("visdrone-det", "1.txt", "1,2,3,x,1,4,0,0\n"),
         ("visdrone-mot", "a.txt", "1,1,x,10,40,30,1,4,0,0\n"),
@@ -92,7 +92,7 @@ KITTI_ROW = "0 1 Car 0 0 -1.5 1 2 3 4 1 1 1 1 1 1 1\n"
         ("kitti-tracking", "a.txt", KITTI_ROW.replace("0 1 Car 0", "0 1 Car x")),
     ],
 )
-def test_neither_a_name_nor_most_of_a_row_makes_a_file_of_a_format(
+def test_a_name_or_most_of_a_row_is_not_enough_to_recognise_a_format(
     tmp_path: Path, format_name: str, name: str, text: str
 ) -> None:
     path = write(tmp_path / name, text)
@@ -108,7 +108,7 @@ def test_neither_a_name_nor_most_of_a_row_makes_a_file_of_a_format(
         ("motchallenge", "1,1,1.5,2,3,4,1,-1,-1,-1\n"),
     ],
 )
-def test_a_row_makes_a_file_and_a_folder_of_a_format(
+def test_a_row_is_enough_to_recognise_a_file_and_a_folder(
     tmp_path: Path, format_name: str, text: str
 ) -> None:
     path, known = write(tmp_path / "a.txt", text), find_format(format_name)
@@ -119,7 +119,7 @@ def test_a_row_makes_a_file_and_a_folder_of_a_format(
 @pytest.mark.parametrize(
     ("text", "format_name"), [("{}", "coco-json"), ("frame,x,y\n", "generic-csv")]
 )
-def test_a_file_near_a_format_is_refused_by_its_rules_which_says_so(
+def test_a_file_similar_to_a_format_is_refused_by_the_rules_of_that_format(
     tmp_path: Path, text: str, format_name: str
 ) -> None:
     path = write(tmp_path / "a", text)
@@ -130,10 +130,10 @@ def test_a_file_near_a_format_is_refused_by_its_rules_which_says_so(
     assert "it looks most like" not in str(same)
 
 
-def test_a_file_of_another_format_than_was_asked_for_is_refused_with_its_own(
+def test_a_file_of_another_format_than_the_requested_one_is_refused_with_its_own(
     tmp_path: Path,
 ) -> None:
-    """As where a preset reads the format of its benchmark, and the data are another's."""
+    """For example, if a preset reads the format of its benchmark and the data is of another."""
     line = '{"sequence": "a", "frame": 0, "objects": [{"label": "car", "box": [0, 0, 1, 1]}]}\n'
     path = write(tmp_path / "a.jsonl", line)
     (first, *others) = validate_file(path, format_name="coco-json")
@@ -147,10 +147,10 @@ def test_a_file_of_another_format_than_was_asked_for_is_refused_with_its_own(
     assert "looks like" not in str(own)
 
 
-def test_the_folder_of_a_format_that_was_asked_for_is_named_where_it_is_one_level_down(
+def test_a_subfolder_of_the_requested_format_is_named(
     tmp_path: Path,
 ) -> None:
-    """As TrackEval has it, whose trackers keep their files in a folder data."""
+    """As in TrackEval, whose trackers keep their files in a folder data."""
     row = "0 1 Car -1 -1 -10 1 2 30 40 -1 -1 -1 -1000 -1000 -1000 -10 0.9\n"
     for name in ("0001", "0002"):
         write(tmp_path / "tracker" / "data" / f"{name}.txt", row)
@@ -162,7 +162,7 @@ def test_the_folder_of_a_format_that_was_asked_for_is_named_where_it_is_one_leve
     assert str(fault).endswith(f"did you mean {document}, which looks like coco-json?")
 
 
-def test_a_folder_without_anything_is_refused(tmp_path: Path) -> None:
+def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="an empty folder"):
         detect_format(tmp_path)
 
@@ -173,7 +173,7 @@ def test_a_folder_of_no_known_format_is_refused(tmp_path: Path) -> None:
         detect_format(tmp_path)
 
 
-def test_a_missing_path_is_refused_with_the_one_that_may_be_meant(tmp_path: Path) -> None:
+def test_a_missing_path_is_refused_with_a_suggestion(tmp_path: Path) -> None:
     (fault,) = validate_file(tmp_path / "nothing")
     assert str(fault) == f"{tmp_path}/nothing: file not found"
     write(tmp_path / "truth.csv", POINTS)
@@ -190,14 +190,14 @@ def test_a_folder_in_place_of_a_file_is_refused(tmp_path: Path, name: str) -> No
 
 
 @pytest.mark.parametrize("name", ["neovision2-csv", "yolo-text"])
-def test_a_file_where_a_folder_should_be_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_file_in_place_of_a_folder_is_refused(tmp_path: Path, name: str) -> None:
     (fault,) = validate_file(write(tmp_path / "a.csv", POINTS), format_name=name)
     assert fault.found == "a file"
 
 
 @pytest.mark.parametrize("name", ["coco-json", "spotgeo-json", "neovision2-csv", "generic-csv"])
-def test_an_empty_file_is_refused_where_it_must_say_something(tmp_path: Path, name: str) -> None:
-    """Formats without a header are not among these: a file of no rows has no objects."""
+def test_an_empty_file_is_refused_if_its_format_needs_content(tmp_path: Path, name: str) -> None:
+    """Formats without a header are not among these: a file without rows has no objects."""
     path = write(tmp_path / "a.csv", "")
     if name == "neovision2-csv":
         path = write(tmp_path / "tree" / "Tower" / "001.csv", "").parents[1]
@@ -226,9 +226,7 @@ def faults_of_files(
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_a_folder_may_have_as_many_files_as_the_limit_and_no_more(
-    tmp_path: Path, name: str
-) -> None:
+def test_the_number_of_files_in_a_folder_is_limited(tmp_path: Path, name: str) -> None:
     files = {f"frame_{number}.txt": ROWS[name].encode() for number in (1, 2, 3)}
     assert faults_of_files(tmp_path / "few", name, files, ReadLimits(maximum_files=3)) == []
     (fault,) = faults_of_files(tmp_path / "many", name, files, ReadLimits(maximum_files=2))
@@ -242,7 +240,7 @@ def test_a_folder_without_a_file_of_the_format_is_refused(tmp_path: Path, name: 
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_every_file_that_cannot_be_read_at_all_is_named(tmp_path: Path, name: str) -> None:
+def test_every_unreadable_file_is_named(tmp_path: Path, name: str) -> None:
     wrong = ROWS[name].encode("utf-16")
     files = {"frame_1.txt": wrong, "frame_2.txt": ROWS[name].encode(), "frame_3.txt": wrong}
     faults = faults_of_files(tmp_path / "folder", name, files)
@@ -260,7 +258,7 @@ def test_every_file_that_cannot_be_read_at_all_is_named(tmp_path: Path, name: st
         ("visdrone-mot", None),
     ],
 )
-def test_a_frame_without_a_row_is_at_the_first_line_of_the_file_of_its_sequence(
+def test_a_fault_of_a_frame_without_a_row_names_the_first_line_of_its_sequences_file(
     tmp_path: Path, name: str, seqmap: tuple[str, str] | None
 ) -> None:
     if seqmap is not None:
@@ -273,20 +271,20 @@ def test_a_frame_without_a_row_is_at_the_first_line_of_the_file_of_its_sequence(
     assert places == [f"{tmp_path}/b.txt, line {line}" for line in (1, 1, 2)]
 
 
-def test_an_unknown_format_name_gets_a_hint() -> None:
+def test_an_unknown_format_name_gets_a_suggestion() -> None:
     with pytest.raises(InputError, match="did you mean spotgeo-json"):
         find_format("spotgeo-jsn")
 
 
 @pytest.fixture(params=[1, 2])
 def _threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files are large enough to be read side by side where there are two processors."""
+    """With two processors and a lower threshold, files are large enough to be read in parallel."""
     monkeypatch.setattr(_files, "LEAST_SIDE_BYTES", 0)
     monkeypatch.setattr("os.cpu_count", lambda: request.param)
 
 
 @pytest.mark.usefixtures("_threads")
-def test_both_broken_sides_are_reported_at_once(tmp_path: Path) -> None:
+def test_two_invalid_sides_are_reported_at_once(tmp_path: Path) -> None:
     left = write(tmp_path / "t.csv", "sequence,frame,x,y\na,0,x,1\n")
     right = write(tmp_path / "d.csv", "sequence,frame,x,y\na,0,1,y\n")
     with pytest.raises(InputError) as caught:
@@ -296,7 +294,7 @@ def test_both_broken_sides_are_reported_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("broken", ["truth", "detections"])
 @pytest.mark.usefixtures("_threads")
-def test_a_broken_side_is_reported_beside_one_that_is_not(broken: str, tmp_path: Path) -> None:
+def test_an_invalid_side_is_reported_beside_a_valid_one(broken: str, tmp_path: Path) -> None:
     paths = {name: write(tmp_path / f"{name}.csv", POINTS) for name in ("truth", "detections")}
     write(paths[broken], "sequence,frame,x,y\na,0,x,1\n")
     with pytest.raises(InputError) as caught:
@@ -304,7 +302,7 @@ def test_a_broken_side_is_reported_beside_one_that_is_not(broken: str, tmp_path:
     assert [fault.source for fault in caught.value.faults] == [str(paths[broken])]
 
 
-def test_files_are_read_side_by_side_if_each_is_large_and_both_fit_into_memory(
+def test_files_are_read_in_parallel_if_each_is_large_and_both_fit_into_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_files, "LEAST_SIDE_BYTES", 4)
@@ -316,14 +314,14 @@ def test_files_are_read_side_by_side_if_each_is_large_and_both_fit_into_memory(
         assert not are_worth_a_thread_each(other, fitting)
 
 
-def test_two_formats_of_two_benchmarks_do_not_mix(tmp_path: Path) -> None:
+def test_two_formats_of_two_benchmarks_cannot_be_mixed(tmp_path: Path) -> None:
     left, right = write(tmp_path / "t.json", JSON), tree(tmp_path / "d")
     with pytest.raises(InputError, match="found neovision2-csv, expected spotgeo-json"):
         read_pair(left, right)
 
 
 @pytest.mark.usefixtures("_threads")
-def test_generic_csv_mixes_with_any_format(tmp_path: Path) -> None:
+def test_generic_csv_can_be_mixed_with_any_format(tmp_path: Path) -> None:
     generic, other = write(tmp_path / "a.csv", POINTS), write(tmp_path / "b.json", JSON)
     for left, right in ((generic, other), (other, generic)):
         pair = read_pair(left, right)
@@ -331,7 +329,7 @@ def test_generic_csv_mixes_with_any_format(tmp_path: Path) -> None:
         assert pair.detections.annotations.object_count == 1
 
 
-def test_an_evaluators_fault_is_placed_in_the_file(tmp_path: Path) -> None:
+def test_a_fault_found_by_an_evaluator_is_placed_in_the_file(tmp_path: Path) -> None:
     left = write(tmp_path / "t.csv", "sequence,frame,x,y\na,3,1,1\na,1,1,1\n")
     right = write(tmp_path / "d.json", JSON.replace('"sequence_id": 1', '"sequence_id": 0'))
     source = read_source(left, Side.TRUTH)
@@ -352,7 +350,7 @@ def test_more_faults_than_can_be_listed_are_counted(monkeypatch: pytest.MonkeyPa
     assert [fault.found for fault in second.listed()] == ["a", "a", "c", "3 more faults"]
 
 
-def test_what_may_not_be_read_is_an_error_and_no_traceback(
+def test_an_unreadable_file_is_an_error_without_a_traceback(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(path: Path) -> bytes:
@@ -363,12 +361,12 @@ def test_what_may_not_be_read_is_an_error_and_no_traceback(
     assert fault.found == "permission denied"
 
 
-def test_a_name_that_no_file_can_have_is_an_error_and_no_traceback(tmp_path: Path) -> None:
+def test_an_impossible_file_name_is_an_error_without_a_traceback(tmp_path: Path) -> None:
     (fault,) = validate_file(tmp_path / ("a" * 5000))
     assert fault.found == "file name too long"
 
 
-def test_a_folder_that_may_not_be_listed_is_an_error_and_no_traceback(
+def test_an_unlistable_folder_is_an_error_without_a_traceback(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(path: Path) -> None:
@@ -380,7 +378,7 @@ def test_a_folder_that_may_not_be_listed_is_an_error_and_no_traceback(
     assert (fault.source, fault.found) == (str(root), "permission denied")
 
 
-def test_a_column_of_broken_fields_is_listed_up_to_the_bound(
+def test_a_column_of_invalid_fields_is_listed_up_to_the_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source, "MAXIMUM_FAULTS", 2)

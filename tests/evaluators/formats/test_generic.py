@@ -32,7 +32,7 @@ def faults(tmp_path: Path, *lines: str) -> list[tuple[int | None, str | None, st
     return [(fault.line, fault.field, fault.found) for fault in listed]
 
 
-def test_all_columns_in_an_order_of_ones_own(tmp_path: Path) -> None:
+def test_columns_may_be_in_any_order(tmp_path: Path) -> None:
     read_ = read(
         tmp_path,
         "track_id,x,y,area,flags,frame,confidence,class,sequence,domain",
@@ -53,7 +53,7 @@ def test_all_columns_in_an_order_of_ones_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "arity"), [("x,y", 2), ("x1,y1,x2,y2", 4), ("x1,y1,x2,y2,x3,y3,x4,y4", 8)]
 )
-def test_the_coordinates_say_what_shape_objects_have(
+def test_the_coordinates_decide_the_shape_of_objects(
     tmp_path: Path, names: str, arity: int
 ) -> None:
     values = [float(number) for number in range(arity)]
@@ -71,7 +71,7 @@ def test_rows_without_coordinates_list_their_frame(tmp_path: Path) -> None:
     assert read_.object_counts.tolist() == [0, 1]
 
 
-def test_the_flag_of_a_frame_holds_for_all_of_it(tmp_path: Path) -> None:
+def test_the_flag_of_a_frame_holds_for_all_its_rows(tmp_path: Path) -> None:
     read_ = read(
         tmp_path, "sequence,frame,x,y,flags", "a,1,1,2,", "a,1,,,dont_care_frame", "a,2,1,1,"
     )
@@ -79,7 +79,7 @@ def test_the_flag_of_a_frame_holds_for_all_of_it(tmp_path: Path) -> None:
     assert read_.flags.tolist() == [0, 0]
 
 
-def test_rows_of_a_frame_need_not_stand_together(tmp_path: Path) -> None:
+def test_rows_of_a_frame_need_not_be_adjacent(tmp_path: Path) -> None:
     read_ = read(tmp_path, "sequence,frame,x,y", "b,1,1,1", "a,2,2,2", "b,1,3,3", "a,1,4,4")
     assert read_.sequences == (SequenceKey("", "a"), SequenceKey("", "b"))
     assert read_.frame_sequences.tolist() == [0, 0, 1]
@@ -87,12 +87,12 @@ def test_rows_of_a_frame_need_not_stand_together(tmp_path: Path) -> None:
     assert read_.coordinates[:, 0].tolist() == [4.0, 2.0, 1.0, 3.0]
 
 
-def test_sequences_of_one_name_in_two_domains_are_two(tmp_path: Path) -> None:
+def test_sequences_of_one_name_in_two_domains_are_different(tmp_path: Path) -> None:
     read_ = read(tmp_path, "domain,sequence,frame,x,y", "T,1,0,0,0", "H,1,0,0,0", "T,2,0,0,0")
     assert read_.sequences == (SequenceKey("H", "1"), SequenceKey("T", "1"), SequenceKey("T", "2"))
 
 
-def test_every_kind_of_broken_row_is_listed(tmp_path: Path) -> None:
+def test_every_kind_of_invalid_row_is_listed(tmp_path: Path) -> None:
     assert faults(
         tmp_path,
         "sequence,frame,class,x1,y1,x2,y2,confidence,track_id,flags",
@@ -140,19 +140,17 @@ def test_every_kind_of_broken_row_is_listed(tmp_path: Path) -> None:
         ("sequence,frame,x,y," + ",".join(f"c{number}" for number in range(61)), None),
     ],
 )
-def test_a_header_that_is_surely_wrong_is_refused(
-    tmp_path: Path, header: str, field: str | None
-) -> None:
+def test_a_clearly_wrong_header_is_refused(tmp_path: Path, header: str, field: str | None) -> None:
     assert [fault[:2] for fault in faults(tmp_path, header)] == [(1, field)]
 
 
-def test_further_columns_hold_numbers_alone(tmp_path: Path) -> None:
+def test_further_columns_may_contain_only_numbers(tmp_path: Path) -> None:
     assert faults(tmp_path, "sequence,frame,x,y,colour", "a,0,1,1,red") == [
         (2, "column colour", "'red'")
     ]
 
 
-def test_a_file_of_nothing_but_a_header_has_no_frames(tmp_path: Path) -> None:
+def test_a_file_with_only_a_header_has_no_frames(tmp_path: Path) -> None:
     assert read(tmp_path, "sequence,frame,x,y").frame_count == 0
 
 
@@ -181,7 +179,7 @@ def test_the_order_of_rows_and_columns_does_not_matter(
     assert fingerprint(first) == fingerprint(second)
 
 
-def test_broken_rows_are_left_out_on_request(tmp_path: Path) -> None:
+def test_invalid_rows_are_left_out_on_request(tmp_path: Path) -> None:
     read_ = read(
         tmp_path, "sequence,frame,x,y", "a,0,1,1", "a,one,1,1", "a,-2,1,1", on_error="skip"
     )
@@ -191,7 +189,7 @@ def test_broken_rows_are_left_out_on_request(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("column", "value"), [("class", "car"), ("confidence", "0.5"), ("track_id", "0")]
 )
-def test_a_row_without_coordinates_says_nothing_of_an_object(
+def test_a_row_without_coordinates_must_have_no_object_values(
     tmp_path: Path, column: str, value: str
 ) -> None:
     rows = ("a,1,,,", f"a,2,,,{value}")
@@ -200,8 +198,8 @@ def test_a_row_without_coordinates_says_nothing_of_an_object(
     ]
 
 
-def test_rows_that_are_left_out_are_counted_whatever_is_wrong_with_them(tmp_path: Path) -> None:
-    """A frame that is no integer, and one that is none."""
+def test_skipped_rows_are_counted_whatever_their_fault(tmp_path: Path) -> None:
+    """A frame that is not an integer, and a missing one."""
     path = write(tmp_path / "a.csv", "sequence,frame,x,y", "a,1,2,3", "a,x,2,3", "a,-1,2,3")
     source = read_source(path, Side.TRUTH, on_error="skip")
     assert source.annotations.object_count == 1

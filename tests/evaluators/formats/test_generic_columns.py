@@ -1,4 +1,4 @@
-"""Other tools' names of columns, and labels that are numbers, mean what they mean there."""
+"""Other tools' names of columns, and numeric labels, have the meaning of those tools."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def problems(columns: Mapping[str, Any]) -> list[str]:
     return [str(fault) for fault in caught.value.faults]
 
 
-def test_the_aliases_are_those_that_the_documentation_lists() -> None:
+def test_the_aliases_are_those_of_the_documentation() -> None:
     assert {name for name, meant in ALIASES.items() if meant == "confidence"} == {
         *("score", "scores", "conf", "prob", "probability")
     }
@@ -61,7 +61,7 @@ def test_the_aliases_are_those_that_the_documentation_lists() -> None:
 
 
 @pytest.mark.parametrize("alias", ALIASES)
-def test_an_alias_is_its_column_with_a_note(alias: str, tmp_path: Path) -> None:
+def test_an_alias_is_read_as_its_column_with_a_note(alias: str, tmp_path: Path) -> None:
     plain = detections_of(write(tmp_path / "plain.csv", csv()))
     path = write(tmp_path / "a.csv", csv(**{ALIASES[alias]: alias}))
     aliased = detections_of(path)
@@ -83,7 +83,7 @@ def test_arrays_have_the_same_aliases(alias: str) -> None:
     assert [note.is_note for note in aliased.warnings] == [True]
 
 
-def test_a_report_has_the_notes_of_its_inputs_and_other_warnings_are_none() -> None:
+def test_a_report_has_the_notes_of_its_inputs_and_no_other_warnings() -> None:
     report = score("f1", arrays(label=[1, 1, 2]), arrays(score=[0.5] * 3, label=[1, 1, 2]))
     assert [note.message for note in report.warnings if note.is_note] == [
         "truth: the column label was read as class",
@@ -131,9 +131,7 @@ def test_a_fault_names_the_column_as_the_file_does(tmp_path: Path) -> None:
         ("Unnamed: 0", "if it is the index of a data frame, write with index=False"),
     ],
 )
-def test_a_name_that_is_surely_mistyped_is_refused_with_the_right_one(
-    name: str, advice: str
-) -> None:
+def test_a_clearly_mistyped_name_is_refused_with_the_right_one(name: str, advice: str) -> None:
     (said,) = problems(arrays(**{name: [1.0, 2.0, 3.0]}))
     assert said.endswith(f"; {advice}")
 
@@ -144,7 +142,7 @@ def test_other_names_are_columns_of_their_own(name: str) -> None:
     assert list(read.annotations.columns) == [name]
 
 
-# --- labels that are numbers -----------------------------------------------------------------
+# --- numeric labels --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -175,7 +173,7 @@ def test_labels_of_a_file_and_of_arrays_are_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("label", [True, 1.5, b"car", ("car",), np.inf])
-def test_what_is_neither_string_nor_integer_is_no_label(label: Any) -> None:
+def test_only_strings_and_integers_are_labels(label: Any) -> None:
     (said,) = problems(arrays(label=np.array([label, "car", "bus"], dtype=object)))
     assert said.startswith("truth, column label: found ")
 
@@ -203,7 +201,7 @@ def test_a_row_without_object_needs_no_class() -> None:
 
 def test_a_missing_value_of_pandas_is_missing() -> None:
     class NAType:
-        """As pandas has it: it cannot be compared."""
+        """Like that of pandas, which cannot be compared."""
 
         def __ne__(self, other: object) -> Any:
             return self
@@ -222,10 +220,10 @@ def test_a_missing_value_of_pandas_is_missing() -> None:
 
 @pytest.mark.parametrize("name", ["x1", "x", "confidence", "score", "time_s", "Confidence"])
 @pytest.mark.parametrize("target", ["generic-csv", "parquet", "arrow"])
-def test_numbers_called_as_a_column_of_the_format_are_refused(
+def test_numbers_with_the_name_of_a_column_of_the_format_are_refused(
     tmp_path: Path, target: str, name: str
 ) -> None:
-    """In JSON lines they may be; here 7.5 would be the corner, or the confidence, itself."""
+    """JSON lines allow it; here 7.5 would be read as the corner, or the confidence, itself."""
     thing = {"box": [1, 2, 3, 4], "confidence": 0.5, "numbers": {name: 7.5, "area": 4.0}}
     line = json.dumps({"sequence": "a", "frame": 0, "objects": [thing]})
     source = detections_of(write(tmp_path / "found.jsonl", line + "\n"))
@@ -235,7 +233,7 @@ def test_numbers_called_as_a_column_of_the_format_are_refused(
     assert (fault.source, fault.field) == (source.name, f"column {name}")
 
 
-def test_numbers_called_as_a_column_of_masks_are_no_column_of_parquet(tmp_path: Path) -> None:
+def test_numbers_with_the_name_of_a_mask_column_are_not_written_to_parquet(tmp_path: Path) -> None:
     thing = {"box": [1, 2, 3, 4], "numbers": {"mask_width": 7.5}}
     line = json.dumps({"sequence": "a", "frame": 0, "objects": [thing]})
     source = detections_of(write(tmp_path / "found.jsonl", line + "\n"))

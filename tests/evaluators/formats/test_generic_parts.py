@@ -1,4 +1,4 @@
-"""Generic CSV written part by part is the CSV of the whole."""
+"""Generic CSV written in parts equals the CSV of the whole."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_names_that_a_spreadsheet_would_run_are_refused_before_anything_is_writt
         writer.look_at(part(1, sequence="=1+1"))
 
 
-def test_tables_can_be_cut_to_the_names_in_use() -> None:
+def test_tables_can_be_reduced_to_the_used_names() -> None:
     whole = part(1).with_tables(
         (SequenceKey("", "0"), SequenceKey("", "1"), SequenceKey("", "2")), ("bus", "car")
     )

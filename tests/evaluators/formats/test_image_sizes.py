@@ -1,4 +1,4 @@
-"""Conversion keeps the sizes of images that a source knows, where the format can hold them."""
+"""Conversion keeps the sizes of images that a source knows, if the format can hold them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LARGE, SMALL = (640, 480), (320, 200)
 
 
 def coco(folder: Path, *sizes: tuple[int, int]) -> Source:
-    """A truth of an image of each size, from 1 on, with one box each."""
+    """A truth with an image of each size, numbered from 1, with one box each."""
     box = {"category_id": 1, "bbox": [10, 20, 30, 40]}
     numbered = list(enumerate(sizes, start=1))
     document = {
@@ -32,7 +32,7 @@ def coco(folder: Path, *sizes: tuple[int, int]) -> Source:
 
 @pytest.mark.parametrize("name", ["coco-json", "pascal-voc"])
 def test_the_size_of_each_image_is_written(tmp_path: Path, name: str) -> None:
-    """There and back by the other format that has a size for each."""
+    """Also after conversion to the other format that has a size per image, and back."""
     voc = save(convert(coco(tmp_path, LARGE, SMALL), "pascal-voc", Side.TRUTH), tmp_path / "voc")
     source = read_source(voc, Side.TRUTH, format_name="pascal-voc")
     files = convert(source, name, Side.TRUTH).files
@@ -60,7 +60,7 @@ def test_the_sizes_of_seqinfo_are_those_of_the_images(tmp_path: Path) -> None:
     assert (image["width"], image["height"]) == LARGE
 
 
-def test_parts_of_an_image_are_those_of_the_size_that_the_truth_knows(tmp_path: Path) -> None:
+def test_fractions_of_an_image_use_the_size_that_the_truth_knows(tmp_path: Path) -> None:
     """(10, 20) with 30 x 40 has its centre at (25, 40), 25 / 640 and 40 / 480 of the image."""
     truth = coco(tmp_path, LARGE)
     files = convert(truth, "yolo-text", Side.TRUTH).files
@@ -74,7 +74,7 @@ def test_parts_of_an_image_are_those_of_the_size_that_the_truth_knows(tmp_path: 
     assert files["images/000001.txt"].decode().split()[1] == repr(25 / 640)
 
 
-def test_parts_of_images_of_several_sizes_are_those_of_each(tmp_path: Path) -> None:
+def test_fractions_of_images_of_several_sizes_use_the_size_of_each(tmp_path: Path) -> None:
     """(10, 20) with 30 x 40 has its centre at (25, 40)."""
     files = convert(coco(tmp_path, LARGE, SMALL), "yolo-text", Side.TRUTH).files
     for name, (width, height) in (("000001", LARGE), ("000002", SMALL)):

@@ -1,4 +1,4 @@
-"""JSON lines: what is read and refused, by reader and schema alike, in blocks of any size."""
+"""JSON lines: reader and schema accept and refuse the same, in blocks of any size."""
 
 from __future__ import annotations
 
@@ -194,8 +194,8 @@ BAD: list[Any] = [
 # --- reading ---------------------------------------------------------------------------------
 
 
-def test_everything_that_a_line_can_say_is_read_and_written(tmp_path: Path) -> None:
-    """Written, a confidence is always told, and a number that is not known is left out."""
+def test_every_field_of_a_line_is_read_and_written(tmp_path: Path) -> None:
+    """The output always has a confidence, and leaves out unknown numbers."""
     source = detections_of(write(tmp_path / "a.jsonl", lines_of(EVERYTHING)))
     side = source.annotations
     assert side.sequences == (("Tower", "a"),)
@@ -218,8 +218,8 @@ def test_everything_that_a_line_can_say_is_read_and_written(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("frame", GOOD, ids=lambda frame: json.dumps(frame)[:80])
-def test_what_the_schema_allows_is_read(tmp_path: Path, frame: Any) -> None:
-    """Alone, and beside a line with a fault, for which each line is checked by itself."""
+def test_lines_that_the_schema_allows_are_read(tmp_path: Path, frame: Any) -> None:
+    """Alone, and beside a line with a fault, which makes each line be checked by itself."""
     assert is_valid(frame, SCHEMA, SCHEMA)
     assert validate_file(write(tmp_path / "a", lines_of(frame)), format_name="jsonl") == []
     text = lines_of(frame, frame | {"domain": "d"}, [])
@@ -228,14 +228,16 @@ def test_what_the_schema_allows_is_read(tmp_path: Path, frame: Any) -> None:
 
 
 @pytest.mark.parametrize("frame", BAD, ids=lambda frame: json.dumps(frame)[:60])
-def test_what_the_schema_refuses_is_refused_with_its_line(tmp_path: Path, frame: Any) -> None:
+def test_lines_that_the_schema_refuses_are_refused_with_their_line(
+    tmp_path: Path, frame: Any
+) -> None:
     assert not is_valid(frame, SCHEMA, SCHEMA)
     text = lines_of(line(frame=1), frame, line(frame=2))
     faults = validate_file(write(tmp_path / "a", text), format_name="jsonl")
     assert {fault.line for fault in faults} == {2}
 
 
-def test_frames_come_in_any_order_and_sequences_interleave(tmp_path: Path) -> None:
+def test_frames_may_be_in_any_order_and_sequences_may_interleave(tmp_path: Path) -> None:
     text = lines_of(
         line(sequence="b", frame=1), line(frame=2), line(sequence="b", frame=0), line(frame=1)
     )
@@ -245,7 +247,7 @@ def test_frames_come_in_any_order_and_sequences_interleave(tmp_path: Path) -> No
     assert places == [f"{tmp_path / 'a'}, line 4", f"{tmp_path / 'a'}, line 1"]
 
 
-def test_empty_lines_mean_nothing_and_count_as_lines(tmp_path: Path) -> None:
+def test_empty_lines_are_skipped_and_count_as_lines(tmp_path: Path) -> None:
     text = "\ufeff" + lines_of(line()) + "\r\n \n" + lines_of(line(frame="x"))
     [fault] = validate_file(write(tmp_path / "a", text))
     assert str(fault) == (
@@ -300,7 +302,7 @@ def test_keys_of_other_tools_get_ours_as_a_suggestion(tmp_path: Path, key: str, 
     assert faults[0].advice == f"did you mean {meant}?"
 
 
-def test_broken_lines_are_skipped_and_counted(tmp_path: Path) -> None:
+def test_invalid_lines_are_skipped_and_counted(tmp_path: Path) -> None:
     text = (
         lines_of(line(), line(frame=-1, flags=3), line()) + "nonsense\n" + lines_of(line(frame=5))
     )
@@ -309,7 +311,7 @@ def test_broken_lines_are_skipped_and_counted(tmp_path: Path) -> None:
     assert [(one.code, one.count) for one in source.warnings] == [("skipped_rows", 3)]
 
 
-def test_a_line_is_bounded(tmp_path: Path) -> None:
+def test_the_length_of_a_line_is_bounded(tmp_path: Path) -> None:
     room = MAXIMUM_LINE_BYTES - len(json.dumps(line()))
     longest = json.dumps(line()) + " " * room
     path = write(tmp_path / "a", f"{longest}\n{longest} \n{json.dumps(line(frame=1))}")
@@ -321,7 +323,7 @@ def test_a_line_is_bounded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("filler", [b"x", b" "])
-def test_a_line_without_an_end_is_refused_once_as_soon_as_it_is_too_long(filler: bytes) -> None:
+def test_an_endless_line_is_refused_once_as_soon_as_it_is_too_long(filler: bytes) -> None:
     reader = LineReader()
     block = filler * (1 << 18)
     told = [[fault.line for fault in reader.feed(block).faults] for _ in range(8)]
@@ -332,7 +334,7 @@ def test_a_line_without_an_end_is_refused_once_as_soon_as_it_is_too_long(filler:
     assert reader.finish().faults == []
 
 
-def test_a_mark_of_the_byte_order_is_no_part_of_the_longest_line() -> None:
+def test_a_byte_order_mark_does_not_count_towards_the_length() -> None:
     text = json.dumps(line()).encode()
     whole = codecs.BOM_UTF8 + text + b" " * (MAXIMUM_LINE_BYTES - len(text))
     reader = LineReader()
@@ -341,7 +343,7 @@ def test_a_mark_of_the_byte_order_is_no_part_of_the_longest_line() -> None:
     assert blocks[1].frames.frame_count == 1
 
 
-def test_more_lines_than_a_block_are_one_file(tmp_path: Path) -> None:
+def test_a_file_may_have_more_lines_than_a_block(tmp_path: Path) -> None:
     count = BLOCK_LINES + 3
     frames = [
         with_object(box=[index, 0, index + 1, 1]) | {"frame": index} for index in range(count)
@@ -356,7 +358,7 @@ def test_more_lines_than_a_block_are_one_file(tmp_path: Path) -> None:
 
 @settings(max_examples=example_count(60))
 @given(st.lists(st.sampled_from([*GOOD[:11], *BAD, "\n"]), max_size=12), st.data())
-def test_blocks_of_any_size_give_what_the_whole_gives(
+def test_blocks_of_any_size_give_the_same_as_the_whole(
     frames: list[Any], data: st.DataObject
 ) -> None:
     text = "".join("\n" if frame == "\n" else lines_of(frame) for frame in frames).encode()
@@ -373,14 +375,14 @@ def test_blocks_of_any_size_give_what_the_whole_gives(
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 9)), max_size=40))
-def test_seen_frames_are_a_set_in_little_room(frames: list[tuple[str, int]]) -> None:
+def test_seen_frames_are_a_compact_set(frames: list[tuple[str, int]]) -> None:
     seen, expected = SeenFrames(), set[tuple[str, int]]()
     for name, number in frames:
         assert seen.add(SequenceKey("", name), number) is ((name, number) not in expected)
         expected.add((name, number))
 
 
-def test_frames_in_order_take_the_room_of_one() -> None:
+def test_consecutive_frames_take_the_memory_of_one() -> None:
     seen = SeenFrames()
     assert all(seen.add(SequenceKey("", "a"), number) for number in range(10_000))
     assert seen._runs == {("", "a"): ([0], [9_999])}
@@ -407,7 +409,7 @@ def test_a_file_holds_everything_to_the_last_bit(
         )
 
 
-def test_what_is_not_there_is_not_written() -> None:
+def test_missing_values_are_not_written() -> None:
     side = make_annotations({("", "a"): {0: [(1.5, 2, 3, 4)], 1: []}})
     assert convert(Source(side, "given"), "jsonl", Side.TRUTH).files[""] == (
         b'{"sequence":"a","frame":0,"objects":[{"box":[1.5,2,3,4]}]}\n'
@@ -418,7 +420,7 @@ def test_what_is_not_there_is_not_written() -> None:
 # --- among the other formats -----------------------------------------------------------------
 
 
-def test_lines_are_known_by_their_first_key(tmp_path: Path) -> None:
+def test_json_lines_are_recognised_by_their_first_key(tmp_path: Path) -> None:
     assert detect_format(write(tmp_path / "a", lines_of(EVERYTHING))).name == "jsonl"
     labelled = lines_of(line(objects=[{"box": BOX, "label": "annotations"}]))
     assert detect_format(write(tmp_path / "c", labelled)).name == "jsonl"
@@ -448,6 +450,6 @@ def test_detections_without_any_object_have_the_shape_of_the_truth(tmp_path: Pat
     assert score("spotgeo", truth, found).value("false_negatives") == 1
 
 
-def test_times_that_go_back_are_a_warning(tmp_path: Path) -> None:
+def test_times_that_go_backwards_are_a_warning(tmp_path: Path) -> None:
     path = write(tmp_path / "a", lines_of(line(time_s=2), line(frame=1, time_s=1)))
     assert [warning.code for warning in truth_of(path).warnings] == ["times_go_back"]

@@ -1,4 +1,4 @@
-"""KITTI tracking text: hand-written truth and results, and every fault."""
+"""KITTI tracking text: handwritten truth and results, and every fault."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TRUTH = """\
 RESULT = "0 5 Car -1 -1 -10 1 2 3.5 4 -1 -1 -1 -1000 -1000 -1000 -10 0.75\n"
 
 
-def test_truth_is_read_as_it_says(tmp_path: Path) -> None:
+def test_truth_of_yolo_is_read_as_written(tmp_path: Path) -> None:
     """Frames and pixels from 0, right and bottom with nothing added; DontCare is a region."""
     source = truth_of(write(tmp_path / "label_02" / "0000.txt", TRUTH).parents[1])
     assert source.format == "kitti-tracking"
@@ -69,7 +69,9 @@ def test_sides_are_paired_by_the_names_of_files(tmp_path: Path) -> None:
         (RESULT.replace(" 0.75", ""), None, "17 columns"),
     ],
 )
-def test_a_broken_row_is_named(tmp_path: Path, row: str, field: str | None, found: str) -> None:
+def test_an_invalid_voc_row_is_named(
+    tmp_path: Path, row: str, field: str | None, found: str
+) -> None:
     """File, line and column; the lines before and after it can be read."""
     path = write(tmp_path / "0000.txt", RESULT + "\n" + row + RESULT)
     (fault,) = validate_file(path, side=Side.DETECTIONS)
@@ -78,8 +80,8 @@ def test_a_broken_row_is_named(tmp_path: Path, row: str, field: str | None, foun
     assert detections_of(path, on_error="skip").annotations.object_count == 2
 
 
-def test_faults_of_several_files_stand_in_each(tmp_path: Path) -> None:
-    """Rows of all files are read together, and placed in their own."""
+def test_faults_of_several_files_are_placed_in_each(tmp_path: Path) -> None:
+    """Rows of all files are read together, and faults are placed in their own file."""
     for name, line in (("a", 1), ("b", 2)):
         write(tmp_path / f"{name}.txt", RESULT * (line - 1) + RESULT.replace("3.5", "2e9"))
     write(tmp_path / "empty.txt", "")
@@ -90,7 +92,7 @@ def test_faults_of_several_files_stand_in_each(tmp_path: Path) -> None:
     ]
 
 
-def test_the_format_is_recognised(tmp_path: Path) -> None:
+def test_voc_is_recognised(tmp_path: Path) -> None:
     path = write(tmp_path / "0000.txt", TRUTH)
     assert detect_format(path).name == detect_format(tmp_path).name == "kitti-tracking"
 
@@ -125,14 +127,14 @@ def test_a_seqmap_that_does_not_fit_is_refused(tmp_path: Path, seqmap: str, expe
     assert expected in str(fault)
 
 
-def test_what_is_wrong_with_a_seqmap_is_told_with_what_is_wrong_with_rows(tmp_path: Path) -> None:
+def test_faults_of_a_seqmap_are_reported_beside_those_of_rows(tmp_path: Path) -> None:
     path = write(tmp_path / "label_02" / "0001.txt", LABELS.replace("2 1 Car", "x 1 Car")).parent
     write(tmp_path / "evaluate_tracking.seqmap", "0001 empty 000000\n")
     assert sorted(fault.found for fault in validate_file(path)) == ["'0001 empty 000000'", "'x'"]
 
 
 def test_a_frame_far_beyond_the_length_of_the_seqmap_is_refused(tmp_path: Path) -> None:
-    """Where there is none it is a frame."""
+    """Without a seqmap it is a frame."""
     greatest = 2**53 - 1
     path = write(tmp_path / "0001.txt", LABELS.replace("2 1 Car", f"{greatest} 1 Car")).parent
     assert frames_of(truth_of(path).annotations) == [("0001", 0), ("0001", greatest)]
@@ -144,7 +146,9 @@ def test_a_frame_far_beyond_the_length_of_the_seqmap_is_refused(tmp_path: Path) 
     assert (fault.line, fault.expected) == (2, "an integer from 0 to 9007199254740991")
 
 
-def test_types_of_detections_are_those_of_the_truth_in_any_case(tmp_path: Path) -> None:
+def test_labels_of_detections_are_matched_with_those_of_the_truth_in_any_case(
+    tmp_path: Path,
+) -> None:
     truth = write(tmp_path / "truth" / "0001.txt", LABELS).parent
     found = write(tmp_path / "found" / "0001.txt", LABELS.replace("Car", "car")).parent
     assert read_pair(truth, found).detections.annotations.labels == ("Car",)

@@ -40,7 +40,7 @@ def write(tmp_path: Path, text: str) -> Path:
 
 @pytest.fixture
 def sized(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Every video has 25 frames of 640 x 480; gives the paths that were measured."""
+    """Every video has 25 frames of 640 x 480; yields the paths that were opened."""
     asked: list[Path] = []
 
     def measure(path: Path) -> VideoSize:
@@ -52,7 +52,7 @@ def sized(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 @pytest.mark.parametrize("specification", [SPECIFICATION, BenchmarkSpec()])
-def test_what_is_written_is_read_back(tmp_path: Path, specification: BenchmarkSpec) -> None:
+def test_voc_is_read_back_as_written(tmp_path: Path, specification: BenchmarkSpec) -> None:
     assert read_manifest(write(tmp_path, write_document(to_dict(specification)))) == specification
 
 
@@ -68,7 +68,9 @@ def test_a_video_gives_its_decoded_frames_and_its_size(tmp_path: Path, sized: li
     assert sized == [tmp_path / "videos" / "a.mp4"]
 
 
-def test_a_size_that_the_manifest_gives_stays(tmp_path: Path, sized: list[Path]) -> None:
+def test_a_size_in_the_manifest_overrides_that_of_the_video(
+    tmp_path: Path, sized: list[Path]
+) -> None:
     path = write(tmp_path, '[[sequences]]\nname = "a"\nimages = "a"\nimage_width = 320\n')
     (sequence,) = read_manifest(path).sequences
     assert (sequence.image_width, sequence.image_height) == (320, 480)
@@ -99,7 +101,7 @@ def test_a_video_that_contradicts_the_manifest_is_refused(
 @pytest.mark.parametrize("key", ["frames", "dont_care_frames"])
 @pytest.mark.usefixtures("sized")
 def test_frames_beyond_a_video_are_refused(tmp_path: Path, key: str) -> None:
-    """A video of 25 frames from 1 on has those from 1 to 25."""
+    """A video of 25 frames from 1 on has frames 1 to 25."""
     lines = '[[sequences]]\nname = "a"\nvideo = "a.mp4"\nfirst_frame = 1\n'
     read_manifest(write(tmp_path, f"{lines}{key} = [[1, 25]]\n"))
     for wrong, found in (("[[2, 26]]", "frames 2 to 26"), ("[0, 5]", "frames 0 to 5")):
@@ -119,8 +121,8 @@ def test_all_faults_of_keys_and_videos_are_listed(tmp_path: Path) -> None:
     assert found == {"titel", "sequences[0].frame_cont", "missing.mp4"}
 
 
-def test_a_list_without_a_class_is_refused_as_it_would_score_nothing(tmp_path: Path) -> None:
-    """All figures were those of no object at all, such as an F1 of 1, with a warning."""
+def test_an_empty_list_of_classes_is_refused_as_it_would_score_nothing(tmp_path: Path) -> None:
+    """All figures would be those of no object at all, such as an F1 of 1, with a warning."""
     text = 'classes = []\ntitel = "x"\n'
     text += '[[domains]]\nname = "a"\n[[domains]]\nname = "b"\nclasses = []\n'
     with pytest.raises(SpecificationError) as caught:
@@ -138,7 +140,7 @@ def test_a_list_without_a_class_is_refused_as_it_would_score_nothing(tmp_path: P
     ("text", "line", "field"),
     [('title = "a"\nx = = 2\n', 2, "column 5"), ("a = [1,\n", 2, None), ("[[a]\n", 1, "column 4")],
 )
-def test_what_is_no_toml_says_line_and_column(
+def test_invalid_toml_is_reported_with_line_and_column(
     tmp_path: Path, text: str, line: int, field: str | None
 ) -> None:
     with pytest.raises(SpecificationError) as caught:
@@ -149,14 +151,14 @@ def test_what_is_no_toml_says_line_and_column(
     assert fault.found.startswith("invalid TOML")
 
 
-def test_bytes_that_are_no_utf_8_say_their_line(tmp_path: Path) -> None:
+def test_bytes_that_are_not_utf_8_are_reported_with_their_line(tmp_path: Path) -> None:
     path = tmp_path / "manifest.toml"
     path.write_bytes(b'title = "a"\nx = "\xff"\n')
     with pytest.raises(SpecificationError, match="line 2: found bytes that are not valid UTF-8"):
         read_manifest(path)
 
 
-def test_a_deep_document_is_refused(tmp_path: Path) -> None:
+def test_a_deeply_nested_document_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SpecificationError):
         read_manifest(write(tmp_path, "a = " + "[" * 5000 + "]" * 5000))
 
@@ -166,7 +168,7 @@ def test_a_missing_manifest_is_refused(tmp_path: Path) -> None:
         read_manifest(tmp_path / "manifest.toml")
 
 
-def test_sequences_that_are_no_array_are_refused(tmp_path: Path) -> None:
+def test_sequences_that_are_not_an_array_are_refused(tmp_path: Path) -> None:
     document: dict[str, Any] = {"sequences": "a"}
     with pytest.raises(SpecificationError, match="sequences"):
         read_manifest(write(tmp_path, f'sequences = "{document["sequences"]}"'))
@@ -187,7 +189,7 @@ def test_a_key_of_many_parts_is_refused_before_it_is_parsed(tmp_path: Path, text
         read_manifest(path)
 
 
-def test_a_title_with_many_points_is_no_key(tmp_path: Path) -> None:
+def test_a_title_with_many_dots_is_not_a_key(tmp_path: Path) -> None:
     path = tmp_path / "manifest.toml"
     title = ".".join(["a"] * 100)
     path.write_text(f'title = "{title}"\n')
@@ -208,7 +210,7 @@ def test_a_manifest_of_many_megabytes_is_refused(tmp_path: Path) -> None:
         read_manifest(path)
 
 
-def test_faults_of_evaluators_are_told_with_those_of_the_rest(tmp_path: Path) -> None:
+def test_faults_of_evaluators_are_reported_with_the_others(tmp_path: Path) -> None:
     text = (
         '[[evaluators]]\nname = "f2x"\n[[evaluators]]\nname = "f1"\nparameters = {thresh = 3}\n'
         '[[evaluators]]\nname = "none.toml"\n[[sequences]]\nname = "S"\nframe_count = -1\n'

@@ -1,4 +1,4 @@
-"""MOTChallenge text: hand-written truth and results, their layouts, and every fault."""
+"""MOTChallenge text: handwritten truth and results, their layouts, and every fault."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def sequence(root: Path, name: str, text: str, info: str = "") -> Path:
     return root
 
 
-def test_truth_with_classes_is_read_as_it_says(tmp_path: Path) -> None:
-    """Frames and pixels as written; conf 0 is ignored; class 7 distracts."""
+def test_truth_with_classes_is_read_as_written(tmp_path: Path) -> None:
+    """Frames and pixels as written; conf 0 is ignored; class 7 is a distractor."""
     source = truth_of(sequence(tmp_path, "MOT17-02", MOT17))
     assert source.format == "motchallenge"
     both = ObjectFlag.IGNORE | ObjectFlag.DISTRACTOR
@@ -48,7 +48,7 @@ def test_truth_with_classes_is_read_as_it_says(tmp_path: Path) -> None:
     assert column(source.annotations, "visibility") == [0.86, 0.5, 1.0]
 
 
-def test_truth_without_classes_is_of_pedestrians(tmp_path: Path) -> None:
+def test_truth_without_classes_has_pedestrians(tmp_path: Path) -> None:
     side = truth_of(write(tmp_path / "TUD" / "gt" / "gt.txt", MOT15)).annotations
     assert [(row[:3], row[6]) for row in objects_of(side)] == [
         (("TUD", 1, "pedestrian"), 0),
@@ -56,7 +56,7 @@ def test_truth_without_classes_is_of_pedestrians(tmp_path: Path) -> None:
     ]
 
 
-def test_visibility_is_known_where_a_file_has_it(tmp_path: Path) -> None:
+def test_visibility_is_read_if_a_file_has_it(tmp_path: Path) -> None:
     assert dict(truth_of(sequence(tmp_path, "a", MOT15)).annotations.columns) == {}
     both = truth_of(sequence(tmp_path, "b", MOT17)).annotations
     assert column(both, "visibility") == [None, None, 0.86, 0.5, 1.0]
@@ -68,7 +68,7 @@ def test_a_folder_of_one_sequence_has_its_name(tmp_path: Path) -> None:
         assert [key.sequence for key in truth_of(path).annotations.sequences] == ["MOT17-02"]
 
 
-def test_seqinfo_says_the_size_of_images_and_where_frames_without_rows_stand(
+def test_seqinfo_gives_the_size_of_images_and_the_place_of_faults_of_frames_without_rows(
     tmp_path: Path,
 ) -> None:
     info = "[Sequence]\nseqLength=3\nimWidth=640\nimHeight=480\n"
@@ -93,7 +93,7 @@ def test_the_last_frame_of_seqinfo_may_have_rows(tmp_path: Path) -> None:
 
 
 def test_results_are_pedestrians_with_confidences(tmp_path: Path) -> None:
-    """-1 is no confidence; spaces after commas are no fault."""
+    """-1 means no confidence; spaces after commas are accepted."""
     source = detections_of(write(tmp_path / "results" / "MOT17-02.txt", RESULTS).parent)
     assert objects_of(source.annotations) == [
         ("MOT17-02", 1, "pedestrian", (910.5, 484.0, 1007.5, 593.0), 0.5, 7, 0),
@@ -109,7 +109,7 @@ def test_results_are_pedestrians_with_confidences(tmp_path: Path) -> None:
         ((-1.0, -0.5, 0.5), (-1.0, -0.5, 0.5)),
     ],
 )
-def test_minus_one_is_no_confidence_where_all_others_are_from_0_to_1(
+def test_minus_one_means_no_confidence_if_all_others_are_from_0_to_1(
     tmp_path: Path, given: tuple[float, ...], read: tuple[float, ...]
 ) -> None:
     rows = "".join(f"1,{row},1,2,3,4,{one}\n" for row, one in enumerate(given))
@@ -117,14 +117,14 @@ def test_minus_one_is_no_confidence_where_all_others_are_from_0_to_1(
     assert tuple(side.confidences.tolist()) == read
 
 
-def test_detections_of_a_benchmarks_own_layout(tmp_path: Path) -> None:
+def test_detections_in_the_layout_of_a_benchmark_are_read(tmp_path: Path) -> None:
     write(tmp_path / "a" / "det" / "det.txt", "1,-1,1,2,3,4,0.25\n")
     side = detections_of(tmp_path).annotations
     assert objects_of(side) == [("a", 1, "pedestrian", (1.0, 2.0, 4.0, 6.0), 0.25, -1, 0)]
 
 
-def test_where_both_layouts_are_there_truth_is_nested_and_results_are_flat(tmp_path: Path) -> None:
-    """Each side takes the layout that is its own, and the other one where that is alone."""
+def test_if_both_layouts_exist_truth_is_nested_and_results_are_flat(tmp_path: Path) -> None:
+    """Each side takes its own layout, or the other one if only that exists."""
     write(tmp_path / "nested" / "gt" / "gt.txt", MOT15)
     write(tmp_path / "nested" / "det" / "det.txt", RESULTS)
     assert detections_of(tmp_path).annotations.sequences[0].sequence == "nested"
@@ -133,14 +133,14 @@ def test_where_both_layouts_are_there_truth_is_nested_and_results_are_flat(tmp_p
     assert [key.sequence for key in truth_of(tmp_path).annotations.sequences] == ["nested"]
 
 
-def test_a_single_file_goes_with_a_single_sequence(tmp_path: Path) -> None:
+def test_a_single_file_belongs_to_a_single_sequence(tmp_path: Path) -> None:
     truth = sequence(tmp_path / "truth", "street", MOT15)
     found = write(tmp_path / "mine.txt", RESULTS)
     pair = read_pair(truth, found)
     assert {row[0] for row in objects_of(pair.detections.annotations)} == {"street"}
 
 
-def test_files_are_held_to_the_truths_sequences(tmp_path: Path) -> None:
+def test_files_are_checked_against_the_truths_sequences(tmp_path: Path) -> None:
     truth = sequence(sequence(tmp_path / "truth", "a", MOT15), "b", MOT15)
     write(tmp_path / "found" / "a.txt", RESULTS)
     pair = read_pair(truth, tmp_path / "found")
@@ -172,7 +172,7 @@ def test_a_file_without_rows_has_no_detections(tmp_path: Path) -> None:
         ("1,1,1,1,1,1,1,14,1", "class", "14"),
     ],
 )
-def test_a_broken_row_is_named(tmp_path: Path, row: str, column_: str, found: str) -> None:
+def test_an_invalid_voc_row_is_named(tmp_path: Path, row: str, column_: str, found: str) -> None:
     """File, line and column, and the rest can be read."""
     root = sequence(tmp_path, "a", MOT17 + row + "\n")
     (fault,) = validate_file(root)
@@ -181,8 +181,8 @@ def test_a_broken_row_is_named(tmp_path: Path, row: str, column_: str, found: st
     assert truth_of(root, on_error="skip").annotations.object_count == 3
 
 
-def test_the_greatest_numbers_are_read(tmp_path: Path) -> None:
-    """A box may have no area, and class 13 is the last; a length leaves nothing beyond it."""
+def test_the_maximum_spotgeo_numbers_are_read(tmp_path: Path) -> None:
+    """A box may have no area, class 13 is the last, and the last frame of the length is valid."""
     greatest = 2**53 - 1
     rows = f"1,0,0,0,0,0,1,13,1\n{greatest},1,0,0,1e9,1e9,1,1,1\n"
     root = sequence(tmp_path, "a", rows)
@@ -211,7 +211,7 @@ def test_a_first_row_of_another_form_is_named(tmp_path: Path, row: str, found: s
     assert (fault.line, fault.found) == (2, found)
 
 
-def test_a_detection_has_a_confidence(tmp_path: Path) -> None:
+def test_a_yolo_detection_needs_a_confidence(tmp_path: Path) -> None:
     path = write(tmp_path / "a.txt", RESULTS + "4,8,1,2,3,4,,-1,-1,-1\n")
     (fault,) = validate_file(path, side=Side.DETECTIONS)
     assert (fault.line, fault.field, fault.found) == (3, "column conf", "nothing")
@@ -236,7 +236,7 @@ def test_other_faults_are_named(tmp_path: Path) -> None:
     assert fault.found == "nothing of the kind"
 
 
-def test_what_is_wrong_with_seqinfo_is_told_with_what_is_wrong_with_rows(tmp_path: Path) -> None:
+def test_faults_of_seqinfo_are_reported_beside_those_of_rows(tmp_path: Path) -> None:
     root = sequence(tmp_path, "a", "1,1,x,20,30,40,1,-1,-1,-1\n" + MOT15, "[Sequence]\n")
     sequence(tmp_path, "b", MOT15, "[Sequence]\nseqLength=0\n")
     found = {fault.field: fault.found for fault in validate_file(root, format_name="motchallenge")}
@@ -254,7 +254,7 @@ def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
     assert "the other side" in (fault.advice or "")
 
 
-def test_the_format_is_recognised(tmp_path: Path) -> None:
+def test_voc_is_recognised(tmp_path: Path) -> None:
     root = sequence(tmp_path / "tree", "a", MOT17)
     for path in (root, root / "a", root / "a" / "gt" / "gt.txt"):
         assert detect_format(path).name == "motchallenge"
@@ -277,10 +277,10 @@ def test_the_format_is_recognised(tmp_path: Path) -> None:
         (("3,1,0", "-9,1,0"), True),
     ],
 )
-def test_ten_columns_with_classes_are_never_pedestrians(
+def test_ten_columns_with_classes_are_never_read_as_pedestrians(
     tmp_path: Path, side: Side, tails: tuple[str, str], read: bool
 ) -> None:
-    """A position in metres, or none, may stand in the eighth column; a class may not."""
+    """The eighth column may be a position in metres, or none, but not a class."""
     rows = "".join(f"{frame},1,10,10,40,30,1,{tail}\n" for frame, tail in enumerate(tails, start=1))
     path = write(tmp_path / "a.txt", rows)
     assert detect_format(path).name == ("motchallenge" if read else "visdrone-mot")
@@ -289,8 +289,10 @@ def test_ten_columns_with_classes_are_never_pedestrians(
 
 
 @pytest.mark.parametrize("frame", ["nan", "", "inf"])
-def test_rows_whose_first_frame_is_no_number_are_of_this_format(tmp_path: Path, frame: str) -> None:
-    """They were told to be CSV without a header, and their folder to be of no format."""
+def test_rows_whose_first_frame_is_not_a_number_are_still_recognised(
+    tmp_path: Path, frame: str
+) -> None:
+    """The error used to be CSV without a header, or a folder of no format."""
     row = f"{frame},1,1,2,9,9,0.5,-1,-1,-1\n"
     path = write(tmp_path / "found" / "s.txt", row + "2" + row.removeprefix(frame))
     for given in (path, path.parent):

@@ -1,4 +1,4 @@
-"""MOTS text: what rows say, what is refused with its place, and that it is written again."""
+"""MOTS text: meaning of rows, refusals with their place, and writing."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from vidscore_evaluators.formats import detect_format, read_pair, read_source
 from vidscore_evaluators.formats.convert import convert
 
 LEFT, RIGHT = "8240l0", "j0240:"
-"""Of 6 by 8 pixels: rows 2 and 3 of columns 1 and 2, and of columns 4 and 5."""
+"""In 6 by 8 pixels: rows 2 and 3 of columns 1 and 2, and of columns 4 and 5."""
 CORNER = "?240e0"
-"""Rows 3 and 4 of columns 2 and 3: 15 pixels before them, 2 in, 4 out, 2 in, and 25 behind."""
+"""Rows 3 and 4 of columns 2 and 3: 15 pixels before, 2 in, 4 out, 2 in, and 25 after."""
 
 
 def write(folder: Path, *rows: str, name: str = "0002.txt") -> Path:
@@ -50,7 +50,7 @@ def test_rows_are_tracked_masks(tmp_path: Path) -> None:
     assert found.masks.areas().tolist() == [4, 4, 4]
 
 
-def test_a_seqmap_names_the_last_frame_from_zero_on(tmp_path: Path) -> None:
+def test_a_seqmap_gives_the_last_frame_counted_from_zero(tmp_path: Path) -> None:
     write(tmp_path / "label_02", f"1 1005 1 6 8 {LEFT}")
     write(tmp_path, "0002 empty 000000 000003", name="evaluate_mots.seqmap.val")
     found = read_source(tmp_path, Side.TRUTH).annotations
@@ -58,7 +58,7 @@ def test_a_seqmap_names_the_last_frame_from_zero_on(tmp_path: Path) -> None:
     assert found.object_counts.tolist() == [0, 1, 0, 0]
 
 
-def test_a_seqinfo_says_the_length_from_one_on(tmp_path: Path) -> None:
+def test_a_seqinfo_gives_the_length_counted_from_one(tmp_path: Path) -> None:
     write(tmp_path / "MOTS20-02" / "gt", f"2 2005 2 6 8 {LEFT}", name="gt.txt")
     (tmp_path / "MOTS20-02" / "seqinfo.ini").write_text("[Sequence]\nseqLength=3\n")
     found = read_source(tmp_path, Side.TRUTH).annotations
@@ -68,7 +68,7 @@ def test_a_seqinfo_says_the_length_from_one_on(tmp_path: Path) -> None:
     assert (fault.found, fault.field) == ("4", "column frame")
 
 
-def test_all_that_is_wrong_beside_rows_and_with_them_is_told(tmp_path: Path) -> None:
+def test_faults_beside_rows_and_in_rows_are_all_reported(tmp_path: Path) -> None:
     for name, length in (("a", "x"), ("b", "0")):
         write(tmp_path / "t" / name / "gt", f"1 2005 9 6 8 {LEFT}", name="gt.txt")
         (tmp_path / "t" / name / "seqinfo.ini").write_text(f"[Sequence]\nseqLength={length}\n")
@@ -81,7 +81,7 @@ def test_all_that_is_wrong_beside_rows_and_with_them_is_told(tmp_path: Path) -> 
 def test_a_frame_before_the_first_or_far_beyond_the_length_is_refused(
     tmp_path: Path, frame: int
 ) -> None:
-    """Where no length is known both are frames."""
+    """Without a known length both are frames."""
     path = write(tmp_path / "MOTS20-02" / "gt", f"{frame} 2005 2 6 8 {LEFT}", name="gt.txt")
     assert read_source(path, Side.TRUTH).annotations.frame_numbers.tolist() == [frame]
     (tmp_path / "MOTS20-02" / "seqinfo.ini").write_text("[Sequence]\nseqLength=3\n")
@@ -105,8 +105,8 @@ def test_a_frame_before_the_first_or_far_beyond_the_length_is_refused(
         ("0 1 1 6 8", None),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(row: str, field: str | None, tmp_path: Path) -> None:
-    """All at once, and nothing of it where it may be skipped."""
+def test_a_fault_is_reported_with_its_line(row: str, field: str | None, tmp_path: Path) -> None:
+    """All at once; with skipping, nothing is reported."""
     path = write(tmp_path, f"0 1 1 6 8 {LEFT}", row, "0 2 1 6 8 x", f"1 1 1 6 8 {RIGHT}")
     with pytest.raises(InputError) as caught:
         read_source(path, Side.TRUTH, format_name="mots")
@@ -119,7 +119,7 @@ def test_what_is_wrong_is_told_with_its_line(row: str, field: str | None, tmp_pa
 
 
 def test_a_region_among_detections_is_refused(tmp_path: Path) -> None:
-    """As truth in the place of detections, which a class of nothing is not."""
+    """It suggests truth in place of detections; a class of 0 does not."""
     [fault] = faults_of(write(tmp_path, f"0 10000 10 6 8 {LEFT}"), Side.DETECTIONS)
     assert fault.field == "column class"
     assert "the other side" in (fault.advice or "")
@@ -133,14 +133,14 @@ def test_a_mask_of_a_single_pixel_is_read(tmp_path: Path) -> None:
 
 
 def test_a_mask_may_have_as_many_rows_as_pixels(tmp_path: Path) -> None:
-    """2**28, none of them in it: 25 bits of 0 in five characters, and 8 in the last one."""
+    """2**28, none of them set: 25 zero bits in five characters, and 8 in the last one."""
     found = read_source(write(tmp_path, f"0 1005 1 {2**28} 1 PPPPP8"), Side.TRUTH).annotations
     assert found.masks is not None
     assert (found.masks.sizes.tolist(), found.masks.areas().tolist()) == ([[2**28, 1]], [0])
 
 
-def test_masks_that_overlap_are_refused_by_frame(tmp_path: Path) -> None:
-    """As trackeval does, where a single pixel is enough; regions may overlap each other."""
+def test_overlapping_masks_are_refused_with_their_frame(tmp_path: Path) -> None:
+    """As in trackeval, where a single pixel is enough; regions may overlap each other."""
     rows = [f"0 1 1 6 8 {LEFT}", f"0 2 1 6 8 {RIGHT}", f"4 1 1 6 8 {LEFT}", f"4 2 2 6 8 {LEFT}"]
     [fault] = faults_of(write(tmp_path, *rows))
     assert fault.found == "masks that overlap in frame 4 of sequence 0002"

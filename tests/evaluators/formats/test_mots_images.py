@@ -1,4 +1,4 @@
-"""Label images of MOTS: they say what the text of the same scene says, and count like it."""
+"""Label images of MOTS: they have the meaning and the scores of the same scene as text."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Scene = dict[str, dict[int, Image]]
 
 
 def scene(random: np.random.Generator, *, regions: bool, jitter: int) -> Scene:
-    """Two sequences of moving rectangles, later ones in front; an image is empty."""
+    """Two sequences of moving rectangles, later ones in front; one image is empty."""
     made: Scene = {}
     for sequence in ("0002", "0007"):
         images = made.setdefault(sequence, {})
@@ -81,8 +81,8 @@ def save_seqmap(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("preset", ["mots", "kitti-mots"])
-def test_images_and_text_of_a_scene_have_equal_figures(tmp_path: Path, preset: str) -> None:
-    """Either side as either, with the empty frame, the regions and the classes."""
+def test_images_and_text_of_a_scene_have_equal_scores(tmp_path: Path, preset: str) -> None:
+    """Either side in either form, with the empty frame, the regions and the classes."""
     truth = scene(np.random.default_rng(1), regions=True, jitter=0)
     found = scene(np.random.default_rng(2), regions=False, jitter=3)
     reports = {}
@@ -99,8 +99,8 @@ def test_images_and_text_of_a_scene_have_equal_figures(tmp_path: Path, preset: s
     assert others == [first] * 3
 
 
-def test_images_are_what_their_text_is(tmp_path: Path) -> None:
-    """To the run, also in the place of their pixels; an image lists its frame."""
+def test_images_equal_their_text(tmp_path: Path) -> None:
+    """Run by run, including where pixels lie; an image lists its frame."""
     made = scene(np.random.default_rng(1), regions=True, jitter=2)
     images, text = save_images(tmp_path / "i", made), save_text(tmp_path / "t", made)
     assert detect_format(images).name == "mots"
@@ -113,14 +113,14 @@ def test_images_are_what_their_text_is(tmp_path: Path) -> None:
     assert written.files == {path.name: path.read_bytes() for path in text.iterdir()}
 
 
-def test_one_folder_of_images_is_a_sequence(tmp_path: Path) -> None:
+def test_a_single_folder_of_images_is_a_sequence(tmp_path: Path) -> None:
     made = scene(np.random.default_rng(1), regions=False, jitter=0)
     path = save_images(tmp_path, made) / "instances" / "0007"
     assert [key.sequence for key in truth_of(path).annotations.sequences] == ["0007"]
 
 
-def test_a_wrong_value_is_told_with_its_image(tmp_path: Path) -> None:
-    """The class is of 1, 2 and 10; detections have no 10."""
+def test_an_invalid_value_is_reported_with_its_image(tmp_path: Path) -> None:
+    """Classes are 1, 2 and 10; detections have no 10."""
     image = np.zeros((4, 5), dtype=np.uint16)
     image[0, 0], image[1, 1], image[2, 2] = 7, 3001, 10000
     path = save_images(tmp_path, {"0001": {0: image, 3: image * 0 + 1001}})
@@ -135,7 +135,7 @@ def test_a_wrong_value_is_told_with_its_image(tmp_path: Path) -> None:
     assert all(one.field == "column class" for one in faults)
 
 
-def test_what_is_no_label_image_is_told_with_every_file(tmp_path: Path) -> None:
+def test_invalid_label_images_are_reported_with_every_file(tmp_path: Path) -> None:
     image = np.full((4, 5), 1001, dtype=np.uint16)
     path = save_images(tmp_path, {"0001": {0: image, 1: image, 2: image}})
     folder = path / "instances" / "0001"
@@ -146,7 +146,7 @@ def test_what_is_no_label_image_is_told_with_every_file(tmp_path: Path) -> None:
     assert faults[1].found == "8 bits of colour type 2"
 
 
-def test_frames_have_one_image_with_a_number_within_the_seqmap(tmp_path: Path) -> None:
+def test_a_frame_has_one_image_numbered_within_the_seqmap(tmp_path: Path) -> None:
     image = np.full((4, 5), 1001, dtype=np.uint16)
     path = save_images(tmp_path, {"0002": {0: image, 6: image}})
     save_seqmap(path)
@@ -166,12 +166,12 @@ def test_frames_of_the_seqmap_without_an_image_are_evaluated(tmp_path: Path) -> 
     save_seqmap(path)
     source = truth_of(path)
     assert source.annotations.object_counts.tolist() == [0, 1, 0, 0, 0, 0]
-    # At the first image of the sequence, at none of its values.
+    # At the first image of the sequence, without a value.
     file = path / "instances" / "0002" / "000001.png"
     assert source.place_of(SequenceKey("", "0002"), 3) == f"{file}, entry 0"
 
 
-def test_images_are_bounded_in_number_and_by_the_size_of_their_masks(tmp_path: Path) -> None:
+def test_the_number_of_images_and_the_size_of_their_masks_are_bounded(tmp_path: Path) -> None:
     path = save_images(tmp_path, {"0002": {2**53 - 1: np.full((4, 5), 1001, dtype=np.uint16)}})
     found = truth_of(path).annotations
     assert found.frame_numbers.tolist() == [2**53 - 1]
@@ -187,13 +187,13 @@ def test_images_are_bounded_in_number_and_by_the_size_of_their_masks(tmp_path: P
     assert (fault.found, fault.expected) == ("2 files", "at most maximum_files = 1")
 
 
-def test_a_folder_of_images_is_called_as_a_sequence_can_be(tmp_path: Path) -> None:
+def test_the_name_of_a_folder_of_images_must_be_valid_for_a_sequence(tmp_path: Path) -> None:
     path = save_images(tmp_path, {" 0002": {0: np.full((4, 5), 1001, dtype=np.uint16)}})
     (fault,) = validate_file(path)
     assert (fault.source, fault.found) == (str(path / "instances"), "' 0002'")
 
 
-def test_a_folder_of_photographs_is_no_folder_of_labels(tmp_path: Path) -> None:
+def test_a_folder_of_photographs_is_not_read_as_label_images(tmp_path: Path) -> None:
     (tmp_path / "0001").mkdir()
     cv2.imwrite(str(tmp_path / "0001" / "000000.png"), np.zeros((4, 5, 3), dtype=np.uint8))
     faults = validate_file(tmp_path)
@@ -201,7 +201,7 @@ def test_a_folder_of_photographs_is_no_folder_of_labels(tmp_path: Path) -> None:
     assert "mots" not in str(faults[0])
 
 
-# --- Grey PNG images: as OpenCV writes them, and what is wrong is told with its chunk
+# --- Grey PNG images: as OpenCV writes them; faults name the chunk
 
 
 FILTERS = {
@@ -241,7 +241,7 @@ WHOLE = HEAD + header() + ROWS + END
 @pytest.mark.parametrize("kind", FILTERS)
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
 def test_images_are_read_as_opencv_wrote_them(kind: str, dtype: type[np.uint8 | np.uint16]) -> None:
-    """Smooth and noisy rows, so that a writer that chooses has reason for each filter."""
+    """Smooth and noisy rows, so that a writer that chooses filters uses each of them."""
     random = np.random.default_rng(3)
     smooth = np.add.outer(np.arange(40) * 3, np.arange(53) * 7)
     noise = random.integers(0, np.iinfo(dtype).max, (40, 53), endpoint=True)
@@ -254,7 +254,7 @@ def test_images_are_read_as_opencv_wrote_them(kind: str, dtype: type[np.uint8 | 
     np.testing.assert_array_equal(found, image)
 
 
-def test_content_may_come_in_parts_beside_what_need_not_be_known() -> None:
+def test_content_may_be_split_and_mixed_with_unknown_chunks() -> None:
     packed = zlib.compress(b"\0ab\0cd")
     parts = chunk(b"IDAT", packed[:3]) + chunk(b"IDAT", packed[3:])
     data = HEAD + header() + chunk(b"tEXt", b"a\0b") + parts + END
@@ -291,7 +291,7 @@ def test_content_may_come_in_parts_beside_what_need_not_be_known() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_wrong_is_told_with_its_chunk(
+def test_a_fault_of_an_image_names_its_chunk(
     data: bytes, chunk_name: str | None, problem: str
 ) -> None:
     fault = fault_of(data)
@@ -309,7 +309,7 @@ def fault_of(data: bytes) -> Fault | None:
     return None
 
 
-def test_what_unpacks_to_more_than_it_says_is_not_unpacked() -> None:
+def test_content_larger_than_declared_is_not_unpacked() -> None:
     packed = zlib.compress(bytes(1 << 24))
     fault = fault_of(HEAD + header() + chunk(b"IDAT", packed) + END)
     assert fault is not None
@@ -318,7 +318,7 @@ def test_what_unpacks_to_more_than_it_says_is_not_unpacked() -> None:
 
 @settings(max_examples=example_count(200), deadline=None)
 @given(st.lists(st.tuples(st.integers(8, len(WHOLE) - 1), st.integers(0, 255)), max_size=3))
-def test_a_damaged_file_is_an_image_or_a_fault(changes: list[tuple[int, int]]) -> None:
+def test_a_damaged_image_gives_an_image_or_a_fault(changes: list[tuple[int, int]]) -> None:
     data = bytearray(WHOLE)
     for place, value in changes:
         data[place] = value

@@ -1,4 +1,4 @@
-"""Detections are written with the names and numbers that the files of their truth have."""
+"""Detections are written with the names and numbers of the files of their truth."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ VOC_PLANE = (
 
 
 @pytest.mark.parametrize("ids", [(7, 42), ("im7", "im42")])
-def test_results_have_the_numbers_of_a_truth_that_is_coco(
+def test_results_have_the_numbers_of_a_coco_truth(
     tmp_path: Path, ids: tuple[int, int] | tuple[str, str]
 ) -> None:
-    """Its categories are numbered in no order and not all used, its images as they like."""
+    """Its categories are unordered and not all used, and its image numbers are arbitrary."""
     categories = {18: "dog", 1: "person", 3: "car"}
     document = {
         "images": [{"id": own, "width": 100, "height": 100} for own in ids],
@@ -48,8 +48,8 @@ def test_results_have_the_numbers_of_a_truth_that_is_coco(
     assert {one["id"] for one in again["images"]} == set(ids)
 
 
-def test_classes_that_a_truth_lists_and_has_no_object_of_are_its_classes(tmp_path: Path) -> None:
-    """A detector of all classes of COCO beside a part of the truth, as files of YOLO."""
+def test_classes_that_a_truth_only_lists_are_valid_classes(tmp_path: Path) -> None:
+    """A detector of all COCO classes with a part of the truth, as YOLO files."""
     entry = {"id": 1, "image_id": 7, "category_id": 9, "bbox": [16, 16, 32, 32]}
     document = {
         "images": [{"id": 7}],
@@ -68,10 +68,10 @@ def test_classes_that_a_truth_lists_and_has_no_object_of_are_its_classes(tmp_pat
 
 @pytest.mark.parametrize("image", ["street/1", "img_7", "0012"])
 @pytest.mark.parametrize("names", ["person\ndog\nzebra\n", ""])
-def test_detections_have_the_names_and_numbers_of_a_truth_that_is_yolo(
+def test_detections_have_the_names_and_numbers_of_a_yolo_truth(
     tmp_path: Path, names: str, image: str
 ) -> None:
-    """Without classes.txt, class 1 is called 1, and is not the first class there is."""
+    """Without classes.txt, class 1 is named 1, and is not the first class."""
     write(tmp_path / "truth" / f"{image}.txt", "1 0.5 0.5 0.25 0.25\n")
     if names:
         write(tmp_path / "truth" / "classes.txt", names)
@@ -92,10 +92,10 @@ def test_detections_have_the_names_and_numbers_of_a_truth_that_is_yolo(
         ("visdrone-det", "frame9.txt", "1,2,3,4,1,4,0,0", "frame9.txt"),
     ],
 )
-def test_images_keep_the_names_that_the_truth_has(
+def test_images_keep_the_names_of_the_truth(
     tmp_path: Path, name: str, file: str, row: str, written: str
 ) -> None:
-    """The benchmark's own scorer looks images up by name, of which P_0706 is another one."""
+    """The benchmark's own scorer finds images by name, and P_0706 is another image."""
     write(tmp_path / "truth" / file, f"{row}\n")
     truth = read_source(tmp_path / "truth", Side.TRUTH, format_name=name)
     found = replace(source_of(truth.annotations), format="jsonl")
@@ -106,7 +106,7 @@ def test_images_keep_the_names_that_the_truth_has(
     assert again.endswith(file)
 
 
-def test_a_truth_of_a_shape_that_the_format_has_not_is_named() -> None:
+def test_a_truth_shape_that_the_format_lacks_is_named() -> None:
     points = replace(source_of(make_annotations({STREET: {1: [(3, 4)]}})), name="points.csv")
     boxes = source_of(make_annotations({STREET: {1: [(3, 4, 9, 9)]}}))
     with pytest.raises(

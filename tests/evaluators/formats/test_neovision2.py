@@ -1,4 +1,4 @@
-"""Neovision2 trees: Table 4 of the protocol, and what its tags mean on each side."""
+"""Neovision2 trees: Table 4 of the protocol, and the meaning of its tags on each side."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TABLE_4 = (
     "4,452,492,621,492,621,563,452,563,Car,FALSE,FALSE,0.5,,1.0",
     "4,452,492,621,492,621,563,452,563,Truck,FALSE,FALSE,0.7,,1.0",
 )
-"""The rows that Table 4 of the protocol prints."""
+"""The rows printed in Table 4 of the protocol."""
 
 
 def write(root: Path, files: dict[str, Sequence[str]]) -> Path:
@@ -64,7 +64,7 @@ def faults(tmp_path: Path, side: Side, *lines: str) -> list[tuple[int | None, st
     return [(fault.line, fault.field, fault.found) for fault in validate_file(root, side=side)]
 
 
-def test_the_rows_of_table_4_are_read_as_they_stand(tmp_path: Path) -> None:
+def test_the_rows_of_table_4_are_read_unchanged(tmp_path: Path) -> None:
     read_ = read(write(tmp_path, {"TowerF/001": TABLE_4}), Side.DETECTIONS).annotations
     assert read_.sequences == (SequenceKey("TowerF", "001"),)
     assert read_.frame_numbers.tolist() == [0, 4]
@@ -100,12 +100,12 @@ def test_in_detections_the_tags_are_ordinary_labels(tmp_path: Path) -> None:
     assert sorted(read_.labels) == ["Ambiguous", "DCF", "DCR"]
 
 
-def test_confidences_of_the_truth_do_not_matter(tmp_path: Path) -> None:
+def test_confidences_of_the_truth_are_ignored(tmp_path: Path) -> None:
     read_ = truth(tmp_path, row(confidence="0.2"), row(confidence=""), row(confidence="17"))
     assert read_.confidences.tolist() == [1.0, 1.0, 1.0]
 
 
-def test_an_occlusion_that_the_file_does_not_state_is_unknown(tmp_path: Path) -> None:
+def test_a_missing_occlusion_is_unknown(tmp_path: Path) -> None:
     assert np.isnan(truth(tmp_path, row(occluded="")).columns["occlusion"]).all()
 
 
@@ -127,7 +127,7 @@ def test_detections_need_a_class_a_confidence_and_corners(tmp_path: Path) -> Non
     ]
 
 
-def test_every_kind_of_broken_row_of_the_truth_is_listed(tmp_path: Path) -> None:
+def test_every_kind_of_invalid_row_of_the_truth_is_listed(tmp_path: Path) -> None:
     found = faults(
         tmp_path,
         Side.TRUTH,
@@ -152,14 +152,14 @@ def test_every_kind_of_broken_row_of_the_truth_is_listed(tmp_path: Path) -> None
     ]
 
 
-def test_broken_rows_are_left_out_on_request_and_counted(tmp_path: Path) -> None:
+def test_invalid_rows_are_left_out_on_request_and_counted(tmp_path: Path) -> None:
     root = write(tmp_path, {"Tower/001": [row(0), "broken", row(-1), row(2)]})
     source = read(root, on_error="skip")
     assert source.annotations.frame_numbers.tolist() == [0, 2]
     assert [(warning.code, warning.count) for warning in source.warnings] == [("skipped_rows", 2)]
 
 
-def test_a_header_with_other_columns_says_which(tmp_path: Path) -> None:
+def test_a_header_with_other_columns_names_them(tmp_path: Path) -> None:
     root = write(tmp_path, {"Tower/001": [row()]})
     path = root / "Tower" / "001.csv"
     path.write_text(path.read_text().replace("ObjectType", "Label"))
@@ -181,7 +181,7 @@ def test_faults_of_all_files_are_listed_together(tmp_path: Path) -> None:
     assert found == [("001.csv", 2), ("002.csv", 3), ("003.csv", 1)]
 
 
-def test_a_file_that_is_broken_hides_no_fault_of_the_others(tmp_path: Path) -> None:
+def test_an_invalid_file_hides_no_fault_of_the_others(tmp_path: Path) -> None:
     root = write(tmp_path, {"Tower/001": [row(-1), "1,2,3"], "Tower/002": [row()]})
     (root / "Tower/002.csv").write_text("Frame\n")
     found = [(Path(fault.source or "").name, fault.line) for fault in validate_file(root)]
@@ -208,13 +208,13 @@ def test_each_frame_of_several_files_keeps_its_file_and_line(tmp_path: Path) -> 
     assert places.positions.tolist() == [3, 2, 2]
 
 
-def test_sequences_with_a_header_alone_are_known(tmp_path: Path) -> None:
+def test_sequences_with_only_a_header_are_known(tmp_path: Path) -> None:
     read_ = read(write(tmp_path, {"Tower/001": [], "Heli/001": [row()]})).annotations
     assert read_.sequences == (SequenceKey("Heli", "001"), SequenceKey("Tower", "001"))
     assert read_.frame_count == 1
 
 
-def test_other_files_are_left_alone_with_a_warning_and_hidden_ones_without(tmp_path: Path) -> None:
+def test_other_files_are_ignored_with_a_warning_and_hidden_ones_without(tmp_path: Path) -> None:
     root = write(tmp_path, {"Tower/001": [row()]})
     (root / "README.txt").touch()
     (root / "Tower" / "notes.doc").touch()
@@ -225,10 +225,10 @@ def test_other_files_are_left_alone_with_a_warning_and_hidden_ones_without(tmp_p
 
 
 @pytest.mark.parametrize("names", [("a.CSV", "a.csv"), (" a.csv",)])
-def test_a_file_whose_name_is_no_sequence_of_its_own_is_an_error(
+def test_a_file_whose_name_repeats_a_sequence_is_an_error(
     tmp_path: Path, names: tuple[str, ...]
 ) -> None:
-    """Of two files of one name, the second would hide the first."""
+    """Of two files of one name, the second would replace the first."""
     write(tmp_path, {"Tower/b": TABLE_4})
     for name in names:
         (tmp_path / "Tower" / name).write_text(",".join(HEADER) + "\n")
@@ -301,7 +301,7 @@ def test_a_detection_file_of_an_unknown_sequence_is_an_error(tmp_path: Path) -> 
     assert fault.source == str(tmp_path / "detections" / "Heli" / "009.csv")
 
 
-def test_an_unknown_sequence_that_the_manifest_knows_is_none(tmp_path: Path) -> None:
+def test_an_unknown_sequence_that_the_manifest_lists_is_accepted(tmp_path: Path) -> None:
     files: dict[str, Sequence[str]] = {"Tower/001": [], "Tower/002": [], "Heli/009": [row()]}
     read_ = pair(tmp_path, files, known=frozenset({SequenceKey("Heli", "009")}))
     assert read_.detections.annotations.frame_count == 1
@@ -335,7 +335,7 @@ def written(side: Side, frames: dict[int, list[Thing]], *dont_care: int) -> list
 
 
 def test_truth_is_written_in_the_words_of_table_4() -> None:
-    """Corners go round a box; regions and don't-care frames are marked by the class."""
+    """Corners go around a box; the class marks regions and don't-care frames."""
     occluded = replace(BOX_1, columns={"occlusion": 1.0})
     ignored = replace(BOX_1, flags=ObjectFlag.IGNORE, columns={"occlusion": 0.0})
     region = replace(BOX_1, label="", flags=ObjectFlag.REGION)
@@ -351,7 +351,7 @@ def test_truth_is_written_in_the_words_of_table_4() -> None:
 
 
 def test_detections_are_written_with_their_confidences_and_any_class() -> None:
-    """What marks a truth is an ordinary class there, and a row without an object an error."""
+    """The marks of a truth are ordinary classes there, and a row without an object is an error."""
     frames = {2: [replace(BOX_1, label="DCF")], 3: [], 5: [replace(BOX_1, label="dcr")]}
     assert written(Side.DETECTIONS, frames) == [
         f"2,{CORNERS_1},DCF,,FALSE,0.7,,",
@@ -364,6 +364,6 @@ def test_an_object_without_a_class_is_not_written() -> None:
         written(Side.TRUTH, {0: [replace(BOX_1, label="")]})
 
 
-def test_a_class_that_a_spreadsheet_would_run_is_not_written() -> None:
+def test_a_class_that_a_spreadsheet_would_run_is_not_written_to_neovision2() -> None:
     with pytest.raises(InputError, match="=1"):
         written(Side.DETECTIONS, {0: [replace(BOX_1, label="=1+1")]})

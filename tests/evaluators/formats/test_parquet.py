@@ -1,4 +1,4 @@
-"""Parquet: everything comes back as it was, what is wrong is named, hostile files are bounded."""
+"""Parquet: everything is read back unchanged, faults are named, hostile files are bounded."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ COLUMNS: dict[str, Any] = {
 
 
 def save(path: Path, columns: Any = None, **changed: Any) -> Path:
-    """A file of the columns above, some of them changed; None drops one."""
+    """A file of the columns above with some changes; None drops a column."""
     if columns is None:
         columns = {name: one for name, one in (COLUMNS | changed).items() if one is not None}
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def written(annotations: Annotations, side: Side, format_name: str = "parquet") 
 
 
 def scene(random: np.random.Generator, arity: int) -> Annotations:
-    """Frames with everything that frames and objects can have, some with nothing."""
+    """Frames with every value that frames and objects can have, some with none."""
     names = ["a,b", 'say "x"', "Ünï cödé", "", "=1"]
 
     def thing() -> Thing:
@@ -85,7 +85,7 @@ def scene(random: np.random.Generator, arity: int) -> Annotations:
 @pytest.mark.parametrize("format_name", COLUMNAR)
 @settings(max_examples=example_count(40), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(ARITIES)))
-def test_everything_comes_back_to_the_last_bit(
+def test_everything_is_read_back_to_the_last_bit(
     tmp_path_factory: pytest.TempPathFactory, format_name: str, seed: int, arity: int
 ) -> None:
     """Any numbers and names, flags, times, arrivals, columns, empty and don't-care frames."""
@@ -105,7 +105,7 @@ def test_everything_comes_back_to_the_last_bit(
 
 @pytest.mark.parametrize("format_name", COLUMNAR)
 @pytest.mark.parametrize("arity", sorted(ARITIES))
-def test_nothing_at_all_comes_back_with_its_shape(
+def test_an_empty_side_is_read_back_with_its_shape(
     tmp_path: Path, arity: int, format_name: str
 ) -> None:
     path = tmp_path / "a"
@@ -114,7 +114,7 @@ def test_nothing_at_all_comes_back_with_its_shape(
     assert (back.frame_count, back.object_count, back.arity) == (0, 0, arity)
 
 
-def test_the_report_is_that_of_json_lines(tmp_path: Path) -> None:
+def test_the_report_equals_that_of_json_lines(tmp_path: Path) -> None:
     random = np.random.default_rng(5)
     sides = {side: scene(random, 4) for side in Side}
     texts = []
@@ -138,10 +138,10 @@ def test_equal_annotations_give_equal_bytes(format_name: str) -> None:
     assert first == second
 
 
-def test_row_groups_end_with_a_sequence_where_they_are_large_enough(
+def test_large_enough_row_groups_end_with_a_sequence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """From three rows on, and with five anywhere."""
+    """From three rows on, and at any row with five."""
     monkeypatch.setattr(_column_writing, "SMALL_GROUP_ROWS", 3)
     monkeypatch.setattr(_column_writing, "GROUP_ROWS", 5)
     sizes = {"a": 1, "b": 1, "c": 4, "d": 7, "e": 1}
@@ -184,14 +184,14 @@ def test_integers_are_names_too(tmp_path: Path) -> None:
 
 
 def test_integers_of_64_bits_are_names_with_their_own_digits(tmp_path: Path) -> None:
-    """As hashes are."""
+    """For example, hashes."""
     sequences = pa.array([2**64 - 1, 2**63, 5], pa.uint64())
     path = save(tmp_path / "a", sequence=sequences)
     names = {key.sequence for key in detections_of(path).annotations.sequences}
     assert names == {"18446744073709551615", "9223372036854775808", "5"}
 
 
-def test_a_file_is_known_by_its_content_and_a_folder_by_its_files(tmp_path: Path) -> None:
+def test_a_file_is_recognised_by_its_content_and_a_folder_by_its_files(tmp_path: Path) -> None:
     assert detect_format(save(tmp_path / "a.csv")).name == "parquet"
     save(tmp_path / "b" / "x.parquet")
     assert detect_format(tmp_path / "b").name == "parquet"
@@ -205,7 +205,7 @@ def test_a_file_is_known_by_its_content_and_a_folder_by_its_files(tmp_path: Path
 
 
 def test_files_of_a_folder_are_one_side(tmp_path: Path) -> None:
-    """Rows of one frame may even stand in two files."""
+    """Rows of one frame may even be in two files."""
     save(tmp_path / "t" / "1.parquet")
     save(tmp_path / "t" / "2.parquet", sequence=["a", "c", "c"], frame=[0, 0, 1])
     (tmp_path / "t" / "_SUCCESS").write_text("")
@@ -217,7 +217,7 @@ def test_files_of_a_folder_are_one_side(tmp_path: Path) -> None:
     assert source.place_of(side.sequences[2], 1) == f"{tmp_path}/t/2.parquet, entry 2"
 
 
-def test_folders_stand_for_columns(tmp_path: Path) -> None:
+def test_folders_can_give_the_values_of_columns(tmp_path: Path) -> None:
     root = tmp_path / "t" / "domain=Big%20Tower"
     for name, count in (("a", 1), ("b/c", 2)):
         escaped = name.replace("/", "%2F")
@@ -236,15 +236,15 @@ def test_folders_stand_for_columns(tmp_path: Path) -> None:
         (["sequence=a/a.parquet", "b.parquet"], "files in folders of different columns"),
     ],
 )
-def test_a_folder_that_means_nothing_is_named(tmp_path: Path, files: list[str], found: str) -> None:
+def test_an_unrecognised_folder_is_named(tmp_path: Path, files: list[str], found: str) -> None:
     for file in files:
         save(tmp_path / "t" / file)
     (fault, *_) = validate_file(tmp_path / "t", format_name="parquet")
     assert found in str(fault)
 
 
-def test_a_column_may_stand_in_the_files_as_well_as_in_their_folders(tmp_path: Path) -> None:
-    """As polars writes tables that it cuts by columns."""
+def test_a_column_may_be_in_the_files_as_well_as_in_their_folders(tmp_path: Path) -> None:
+    """As polars writes tables partitioned by columns."""
     for folder, domain in (("Big%20Tower", "Big Tower"), ("__HIVE_DEFAULT_PARTITION__", None)):
         columns = {"domain": pa.array([domain] * 2, pa.string()), "sequence": [1, 1]}
         columns |= {"frame": [0, 1], "x": [1.0] * 2, "y": [2.0] * 2}
@@ -264,18 +264,18 @@ def test_rows_that_belong_to_another_folder_are_named(tmp_path: Path) -> None:
     )
 
 
-def test_a_folder_of_a_column_that_folders_cannot_stand_for_is_named(tmp_path: Path) -> None:
-    """One that looks like a part of a side would be read as the whole of it."""
+def test_a_folder_for_a_column_that_folders_cannot_give_is_named(tmp_path: Path) -> None:
+    """Otherwise one that looks like a part of a side would be read as all of it."""
     save(tmp_path / "t" / "class=car" / "sequence=a" / "a.parquet")
     (fault,) = validate_file(tmp_path / "t")
     assert "found the folder class=car, expected domain=... or sequence=..." in str(fault)
 
 
 @pytest.mark.parametrize("statistics", [True, ["frame"], False])
-def test_a_sequence_is_found_whatever_a_file_says_of_its_groups(
+def test_a_sequence_is_found_whatever_statistics_a_file_has(
     tmp_path: Path, statistics: bool | list[str]
 ) -> None:
-    """Each row is a group of its own; those of b say so, or are read to find out."""
+    """Each row is a group; the groups of b have statistics, or are read to find out."""
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table(COLUMNS), path, row_group_size=1, write_statistics=statistics)
     wanted = WantedFrames(10, lambda key, _: key.sequence == "b")
@@ -291,7 +291,7 @@ def test_files_of_other_columns_are_named(tmp_path: Path) -> None:
     assert "other columns (confidence), expected the columns of" in str(fault)
 
 
-def test_other_files_are_left_alone_with_a_warning(tmp_path: Path) -> None:
+def test_other_files_are_ignored_with_a_warning(tmp_path: Path) -> None:
     save(tmp_path / "t" / "1.parquet")
     (tmp_path / "t" / "README.md").write_text("hello")
     (warning,) = detections_of(tmp_path / "t").warnings
@@ -319,7 +319,7 @@ def test_other_files_are_left_alone_with_a_warning(tmp_path: Path) -> None:
         ({"flags": ["no", None, None]}, "entry 0, column flags", "'no'"),
     ],
 )
-def test_a_wrong_value_is_named_with_file_row_and_column(
+def test_an_invalid_value_is_named_with_file_row_and_column(
     tmp_path: Path, changed: dict[str, Any], place: str, found: str
 ) -> None:
     path = save(tmp_path / "a.parquet", **changed)
@@ -327,7 +327,7 @@ def test_a_wrong_value_is_named_with_file_row_and_column(
     assert str(fault).startswith(f"{path}, {place}: found {found}")
 
 
-def test_text_that_is_no_utf_8_is_named(tmp_path: Path) -> None:
+def test_text_in_parquet_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
     names = pa.array([b"a", b"\xff", b"b"], pa.binary())
     broken = pa.Array.from_buffers(pa.string(), 3, names.buffers())
     path = save(tmp_path / "a.parquet", sequence=broken)
@@ -354,14 +354,14 @@ def test_a_wrong_type_is_named_with_file_and_column(
     assert fault.expected == f"a column of {expected}"
 
 
-def test_columns_are_named_as_those_of_generic_csv(tmp_path: Path) -> None:
+def test_columns_have_the_names_of_generic_csv(tmp_path: Path) -> None:
     (fault,) = validate_file(save(tmp_path / "a.parquet", frame=None))
     assert (fault.found, fault.field) == ("missing", "column frame")
     (fault,) = validate_file(save(tmp_path / "b.parquet", Confidence=[1.0, 1.0, 1.0]))
     assert fault.advice == "did you mean confidence?"
 
 
-def test_rows_that_have_faults_can_be_left_out(tmp_path: Path) -> None:
+def test_rows_with_faults_can_be_left_out(tmp_path: Path) -> None:
     path = save(tmp_path / "a.parquet", x=[1.0, None, float("nan")])
     source = read_source(path, Side.DETECTIONS, on_error="skip")
     assert source.annotations.object_count == 1
@@ -388,7 +388,7 @@ def test_a_small_file_of_very_many_rows_is_refused_before_it_is_read(tmp_path: P
     assert "shards" in str(fault)
 
 
-def test_a_broken_file_is_refused_wherever_it_breaks(tmp_path: Path) -> None:
+def test_a_damaged_parquet_file_is_refused_wherever_the_damage_is(tmp_path: Path) -> None:
     whole = io.BytesIO()
     pq.write_table(pa.table(COLUMNS), whole, compression="none")
     data = whole.getvalue()
@@ -403,7 +403,7 @@ def test_a_broken_file_is_refused_wherever_it_breaks(tmp_path: Path) -> None:
         for place in random.integers(4, len(data), 3):
             damaged[place] = random.integers(256)
         path.write_bytes(bytes(damaged))
-        validate_file(path)  # whatever it says, it is a fault or data, and never another error
+        validate_file(path)  # Any content gives a fault or data, and never another error.
 
 
 @pytest.mark.parametrize(

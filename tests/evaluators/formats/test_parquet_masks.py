@@ -1,4 +1,4 @@
-"""Masks in Parquet: they come back to the last run, and what is wrong is named with its row."""
+"""Masks in Parquet: they are read back to the last run, and faults name their row."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MASK_COLUMNS: dict[str, Any] = {
     "mask_width": [3, 3, None],
     "mask_counts": ["123", "123", None],
 }
-"""Two objects with the upper left pixel free and the next two set, one with a box of its own."""
+"""Two objects with the upper left pixel clear and the next two set, one with its own box."""
 
 
 def masked_scene(random: np.random.Generator) -> Annotations:
@@ -51,7 +51,7 @@ def masked_scene(random: np.random.Generator) -> Annotations:
 
 @settings(max_examples=example_count(20), deadline=None)
 @given(st.integers(0, 2**32 - 1))
-def test_masks_come_back_to_the_last_run(
+def test_masks_in_parquet_are_read_back_to_the_last_run(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
     given_ = masked_scene(np.random.default_rng(seed))
@@ -66,7 +66,7 @@ def test_masks_come_back_to_the_last_run(
         np.testing.assert_array_equal(back.masks.sizes, given_.masks.sizes)
 
 
-def test_a_mask_without_a_box_has_the_one_around_it(tmp_path: Path) -> None:
+def test_a_mask_without_a_box_gets_its_bounding_box(tmp_path: Path) -> None:
     found = detections_of(save(tmp_path / "a.parquet", MASK_COLUMNS)).annotations
     assert found.coordinates.tolist() == [[0, 0, 2, 2], [0.25, 0.5, 1.5, 2.75]]
     assert found.masks is not None
@@ -76,7 +76,7 @@ def test_a_mask_without_a_box_has_the_one_around_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()])
 def test_masks_are_texts_or_bytes_and_need_no_columns_of_boxes(tmp_path: Path, kind: Any) -> None:
-    """Also in dictionaries, whose texts stand for any number of rows."""
+    """Also as dictionaries, whose texts stand for any number of rows."""
     texts = pa.array(["123", "123", None]).cast(kind)
     for counts in (texts, texts.dictionary_encode()):
         columns = {name: one for name, one in MASK_COLUMNS.items() if name[0] not in "xy"}
@@ -86,7 +86,7 @@ def test_masks_are_texts_or_bytes_and_need_no_columns_of_boxes(tmp_path: Path, k
         assert found.masks is not None
 
 
-def test_masks_of_some_objects_are_their_boxes(tmp_path: Path) -> None:
+def test_parquet_masks_of_only_some_objects_are_read_as_their_boxes(tmp_path: Path) -> None:
     changed = {"x1": [1.0] * 3, "y1": [1.0] * 3, "x2": [2.0] * 3, "y2": [2.0] * 3}
     found = detections_of(save(tmp_path / "a.parquet", MASK_COLUMNS | changed)).annotations
     assert found.object_count == 3
@@ -110,7 +110,7 @@ def test_masks_of_some_objects_are_their_boxes(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_wrong_with_a_mask_is_named_with_file_row_and_column(
+def test_a_fault_of_a_mask_is_named_with_file_row_and_column(
     tmp_path: Path, changed: dict[str, Any], column: str, problem: str
 ) -> None:
     path = save(tmp_path / "a.parquet", MASK_COLUMNS | changed)
@@ -136,7 +136,7 @@ def test_what_is_wrong_with_a_mask_is_named_with_file_row_and_column(
         ),
     ],
 )
-def test_columns_that_make_no_masks_are_named(
+def test_incomplete_mask_columns_are_named(
     tmp_path: Path, changed: dict[str, Any], problem: str
 ) -> None:
     columns = {name: one for name, one in (MASK_COLUMNS | changed).items() if one is not None}
@@ -160,8 +160,8 @@ def test_a_small_file_of_very_many_runs_is_refused(tmp_path: Path) -> None:
     assert (fault.found, fault.field) == ("masks of 80000000 bytes", "column mask_counts")
 
 
-def test_convert_keeps_masks_between_all_formats_of_them(tmp_path: Path) -> None:
-    """From each of four to each of four: the same masks, classes and tracks in the same frames."""
+def test_convert_keeps_masks_between_all_formats_that_have_them(tmp_path: Path) -> None:
+    """Between all pairs of the four: the same masks, classes and tracks in the same frames."""
     rows = ["1 1005 1 6 8 8240l0", "1 2001 2 6 8 j0240:", "3 1005 1 6 8 8240l0"]
     (tmp_path / "mots.txt").write_text("".join(f"{row}\n" for row in rows))
     names = ("mots", "jsonl", "parquet", "coco-json")

@@ -46,7 +46,7 @@ def test_sequences_may_be_numbered() -> None:
     assert read.sequences == (SequenceKey("", "7"), SequenceKey("", "8"))
 
 
-def test_no_rows_are_no_frames() -> None:
+def test_empty_arrays_have_no_frames() -> None:
     empty: dict[str, Any] = {"sequence": [], "frame": [], "x": [], "y": []}
     assert read_arrays(empty, "truth").annotations.frame_count == 0
 
@@ -80,25 +80,27 @@ def test_arrays_of_different_lengths_are_refused() -> None:
         ("sequence", [("a",), "b"], ""),
     ],
 )
-def test_a_column_of_the_wrong_kind_says_what_it_holds(name: str, values: Any, what: str) -> None:
+def test_a_column_of_the_wrong_kind_is_reported_with_its_type(
+    name: str, values: Any, what: str
+) -> None:
     (text,) = found(**{name: values})
     assert text.startswith(f"truth, column {name}: found ")
     assert what in text
 
 
-def test_broken_rows_are_named_by_their_index() -> None:
+def test_invalid_rows_are_named_by_their_index() -> None:
     assert found(frame=[0, -1], x=[1.0, 2e9]) == [
         f"truth, entry 1, column frame: found -1, expected an integer from 0 to {2**53 - 1}",
         "truth, entry 1, column x: found 2000000000.0, expected a number from -1e+09 to 1e+09",
     ]
 
 
-def test_columns_that_miss_are_named() -> None:
+def test_missing_columns_are_named() -> None:
     with pytest.raises(InputError, match="column frame: missing; the columns sequence, frame and"):
         read_arrays({"sequence": ["a"], "x": [1], "y": [1]}, "truth")
 
 
-def test_values_that_a_mask_hides_are_missing() -> None:
+def test_values_hidden_by_a_numpy_mask_are_missing() -> None:
     hidden = [False, True]
     masked = columns(
         x=np.ma.array([1.0, 2.0], mask=hidden),
@@ -124,20 +126,20 @@ def test_values_that_a_mask_hides_are_missing() -> None:
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, float("nan")])
-def test_what_is_missing_among_texts_is_no_text(missing: object) -> None:
-    """Numpy would make the text 'nan' of it."""
+def test_a_missing_value_among_texts_is_not_a_text(missing: object) -> None:
+    """Numpy would turn it into the text 'nan'."""
     assert found(**{"class": ["Car", missing]}) == [
         "truth, entry 1, column class: found a missing value, expected a class"
     ]
 
 
-def test_an_integer_among_texts_is_its_digits_and_no_other_value_is_a_text() -> None:
+def test_an_integer_among_texts_is_its_digits_and_other_values_are_refused() -> None:
     assert read_arrays(columns(**{"class": ["Car", 1]}), "truth").annotations.labels == ("Car", "1")
     [said] = found(**{"class": ["Car", 1.5]})
     assert "'1.5', which is neither a string nor an integer" in said
 
 
-def test_hidden_values_are_refused_where_none_may_be_missing() -> None:
+def test_hidden_values_are_refused_in_required_columns() -> None:
     hidden = [False, True]
     assert found(x=np.ma.array([1.0, 2.0], mask=hidden)) == found(x=[1.0, None])
     assert found(frame=np.ma.array([0, 1], mask=hidden)) == found(frame=[0, None])
@@ -154,7 +156,7 @@ def test_a_mask_that_hides_nothing_changes_nothing(mask: Any) -> None:
     )
 
 
-def test_an_integer_that_a_float_beside_missing_ones_would_round_is_refused() -> None:
+def test_an_integer_that_a_float_column_with_missing_values_would_round_is_refused() -> None:
     [said] = found(track_id=[2**53 + 1, None])
     assert "found a number with a fraction, or too large" in said
     read_arrays(columns(track_id=[2**53 - 1, None]), "truth")

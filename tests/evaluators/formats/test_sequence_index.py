@@ -1,4 +1,4 @@
-"""An index says which file of a folder holds which sequences; one that lies is refused."""
+"""An index says which file of a folder has which sequences; a wrong index is refused."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_shards_read_the_files_of_their_sequences_and_merge_to_the_whole(
     assert numbers == owned == {0}
 
 
-def test_an_index_is_written_by_reading_each_file(tmp_path: Path) -> None:
+def test_an_index_is_made_by_reading_each_file(tmp_path: Path) -> None:
     root = small(tmp_path)
     (root / NAME).unlink()
     assert index_folder(root, Side.TRUTH).decode() == (
@@ -108,7 +108,7 @@ def test_an_index_is_written_by_reading_each_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("above", ["", "parts/"])
 def test_a_packed_folder_with_an_index_is_one_side(tmp_path: Path, above: str) -> None:
-    """Also where it is the only folder of the archive."""
+    """Even if it is the only folder of the archive."""
     root = small(tmp_path)
     packed = tmp_path / "packed.zip"
     with zipfile.ZipFile(packed, "w") as archive:
@@ -119,7 +119,7 @@ def test_a_packed_folder_with_an_index_is_one_side(tmp_path: Path, above: str) -
     assert plain == unpacked
 
 
-def test_a_packed_folder_has_no_index(tmp_path: Path) -> None:
+def test_no_index_can_be_written_for_a_packed_folder(tmp_path: Path) -> None:
     """It cannot be written into a zip."""
     packed = tmp_path / "parts.zip"
     with zipfile.ZipFile(packed, "w") as archive:
@@ -128,13 +128,13 @@ def test_a_packed_folder_has_no_index(tmp_path: Path) -> None:
         index_folder(packed, Side.TRUTH)
 
 
-def test_a_packed_file_in_a_folder_is_named_as_that(tmp_path: Path) -> None:
+def test_a_packed_file_in_a_folder_is_reported_as_such(tmp_path: Path) -> None:
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"sequence,frame,x,y\na,1,2,3\n"))
     with pytest.raises(InputError, match=r"a\.csv\.gz: a gzip file within a folder or an archive"):
         index_folder(tmp_path, Side.TRUTH)
 
 
-def test_links_that_lead_back_are_named(tmp_path: Path) -> None:
+def test_circular_links_are_named(tmp_path: Path) -> None:
     """Two of them would be followed a million million times."""
     root = small(tmp_path)
     (root / NAME).unlink()
@@ -144,7 +144,7 @@ def test_links_that_lead_back_are_named(tmp_path: Path) -> None:
         index_folder(root, Side.TRUTH)
 
 
-def test_folders_are_looked_into_to_a_depth(tmp_path: Path) -> None:
+def test_folders_are_searched_to_a_limited_depth(tmp_path: Path) -> None:
     root = small(tmp_path)
     (root / NAME).unlink()
     root.joinpath(*"d" * 70).mkdir(parents=True)
@@ -152,7 +152,7 @@ def test_folders_are_looked_into_to_a_depth(tmp_path: Path) -> None:
         index_folder(root, Side.TRUTH)
 
 
-def test_a_sequence_in_two_files_has_no_index(tmp_path: Path) -> None:
+def test_a_sequence_in_two_files_cannot_be_indexed(tmp_path: Path) -> None:
     root = small(tmp_path, b_csv=FILES["a.csv"])
     (root / NAME).unlink()
     with pytest.raises(InputError, match=r"b\.csv: found sequence Tower/s0, expected in one file"):
@@ -171,7 +171,7 @@ def test_a_sequence_in_two_files_has_no_index(tmp_path: Path) -> None:
         (INDEX + "s3,b.csv\n", "line 5", "2 fields"),
     ],
 )
-def test_what_is_wrong_in_an_index_is_named_with_line_and_column(
+def test_a_fault_of_an_index_is_named_with_line_and_column(
     tmp_path: Path, index: str, place: str, found: str
 ) -> None:
     root = small(tmp_path, index)
@@ -179,17 +179,15 @@ def test_what_is_wrong_in_an_index_is_named_with_line_and_column(
     assert f"{root}/{NAME}, {place}: found {found}" in " ".join(map(str, faults))
 
 
-def test_a_file_that_no_line_names_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_the_index_lacks_is_refused(tmp_path: Path) -> None:
     root = small(tmp_path, c_csv=FILES["b.csv"])
     (fault,) = validate_file(root)
     assert str(fault).startswith(f"{root}/c.csv: found a file that no line names")
 
 
 @pytest.mark.parametrize("wanted", [None, lambda key: key.sequence == "s2"])
-def test_an_index_that_lies_is_refused_when_the_file_is_read(
-    tmp_path: Path, wanted: object
-) -> None:
-    """The file has another sequence than it says; of files that are not read nothing is known."""
+def test_a_wrong_index_is_refused_when_the_file_is_read(tmp_path: Path, wanted: object) -> None:
+    """The file has another sequence than listed; files that are not read are not checked."""
     root = small(tmp_path, b_csv=FILES["b.csv"].replace("s2", "s9"))
     faults = [str(fault) for fault in validate_file(root, wanted=wanted)]
     assert len(faults) == 2
@@ -207,7 +205,7 @@ def test_files_of_other_columns_are_refused(tmp_path: Path) -> None:
     assert str(fault) == f"{root}/b.csv: found columns: area, expected none, as {root}/a.csv has"
 
 
-def test_files_of_which_one_has_masks_are_refused(tmp_path: Path) -> None:
+def test_files_of_which_only_one_has_masks_are_refused(tmp_path: Path) -> None:
     line = (
         '{"domain": "Tower", "sequence": "s%d", "frame": 0, "objects": [{"box": [0, 0, 2, 1]%s}]}\n'
     )
@@ -220,7 +218,7 @@ def test_files_of_which_one_has_masks_are_refused(tmp_path: Path) -> None:
     )
 
 
-def test_files_of_formats_whose_names_mean_something_are_refused(tmp_path: Path) -> None:
+def test_files_of_formats_with_meaningful_names_cannot_be_indexed(tmp_path: Path) -> None:
     root = small(tmp_path, b_csv="[]")
     (fault,) = validate_file(root)
     assert "a file of spotgeo-json in a folder with an index" in str(fault)

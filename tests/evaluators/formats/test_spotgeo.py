@@ -1,4 +1,4 @@
-"""spotGEO JSON: the challenge's structure, and every way in which a file can miss it."""
+"""spotGEO JSON: the challenge's structure, and every fault that a file can have."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ BROKEN: list[tuple[Any, str | None, str]] = [
 
 
 @pytest.mark.parametrize(("broken", "field", "found"), BROKEN)
-def test_each_broken_entry_says_what_is_wrong(
+def test_each_invalid_entry_says_what_is_wrong(
     path: Path, broken: Any, field: str | None, found: str
 ) -> None:
     listed = faults(path, [entry(1, 2), broken])
@@ -149,20 +149,20 @@ def test_a_missing_key_is_named(path: Path) -> None:
     assert faults(path, [broken])[0][:3] == (0, "num_objects", "nothing")
 
 
-def test_a_key_that_stands_twice_is_refused(path: Path) -> None:
+def test_a_repeated_key_is_refused(path: Path) -> None:
     text = json.dumps([entry()]).replace('"frame": 1', '"frame": 1, "frame": 2')
     assert faults(path, text) == [(0, None, "a duplicate key", "each key once")]
 
 
 @pytest.mark.parametrize("between", [[], [entry(1, 2)], [entry(0, 2)], [entry(0, 1)]])
-def test_a_frame_that_comes_again_is_refused(path: Path, between: list[Any]) -> None:
+def test_a_repeated_spotgeo_frame_is_refused(path: Path, between: list[Any]) -> None:
     document = [entry(1, 1), *between, entry(1, 1, (1, 2))]
     assert faults(path, document) == [
         (1 + len(between), "frame", "frame 1 of sequence 1 again", "each frame once")
     ]
 
 
-def test_the_greatest_numbers_are_read(path: Path) -> None:
+def test_the_maximum_spotgeo_numbers_are_read(path: Path) -> None:
     last = entry(GREATEST_INTEGER, MAXIMUM_FRAME_NUMBER, (MAXIMUM_COORDINATE_PX, 0))
     read = read_source(write(path, [last]), Side.TRUTH).annotations
     assert read.sequences == (SequenceKey("", str(GREATEST_INTEGER)),)
@@ -170,7 +170,9 @@ def test_the_greatest_numbers_are_read(path: Path) -> None:
     assert read.coordinates.tolist() == [[MAXIMUM_COORDINATE_PX, 0.0]]
 
 
-def test_a_broken_entry_that_comes_again_is_told_so_and_the_good_one_is_used(path: Path) -> None:
+def test_an_invalid_entry_of_a_repeated_frame_is_reported_and_the_valid_one_is_used(
+    path: Path,
+) -> None:
     document = [{**entry(1, 1), "num_objects": 7}, entry(1, 1, (1, 2)), entry(1, 1, (3, 4))]
     again = "frame 1 of sequence 1 again"
     assert [(fault[0], fault[2]) for fault in faults(path, document)] == [
@@ -192,7 +194,7 @@ def test_all_faults_of_all_entries_are_listed(path: Path) -> None:
     ]
 
 
-def test_broken_entries_are_left_out_on_request_and_places_stay_right(path: Path) -> None:
+def test_invalid_entries_are_left_out_on_request_and_places_stay_right(path: Path) -> None:
     write(path, [{"frame": 1}, entry(1, 2, (3, 4)), 5, entry(1, 3)])
     source = read_source(path, Side.TRUTH, on_error="skip")
     assert source.annotations.frame_numbers.tolist() == [2, 3]
@@ -205,7 +207,7 @@ def test_broken_entries_are_left_out_on_request_and_places_stay_right(path: Path
     ("text", "line"),
     [("[\n{,", 2), ("[1,\n2,\nNaN]", 3), ("[" * 100_000, 1), ("[1e999]", 1), ("[1] 2", 1)],
 )
-def test_what_is_no_json_says_where(path: Path, text: str, line: int) -> None:
+def test_invalid_json_is_reported_with_its_place(path: Path, text: str, line: int) -> None:
     (fault,) = validate_file(write(path, text), format_name="spotgeo-json")
     assert fault.line == line
     assert fault.field is not None
@@ -216,11 +218,11 @@ def test_what_is_no_json_says_where(path: Path, text: str, line: int) -> None:
 @pytest.mark.parametrize(
     ("text", "found"), [("", "an empty file"), ('{"a": 1}', "an object"), ("7", "a number")]
 )
-def test_what_is_no_array_is_refused(path: Path, text: str, found: str) -> None:
+def test_a_document_that_is_not_an_array_is_refused(path: Path, text: str, found: str) -> None:
     assert faults(path, text)[0][2] == found
 
 
-def test_bytes_that_are_no_utf_8_are_refused(path: Path) -> None:
+def test_bytes_that_are_not_utf_8_are_refused(path: Path) -> None:
     path.write_bytes(b'[{"\xff": 1}]')
     (fault,) = validate_file(path)
     assert fault.found.startswith("invalid JSON")
@@ -257,8 +259,8 @@ def faults_beside(
     return [(fault.entry, fault.found, fault.expected) for fault in caught.value.faults]
 
 
-def test_frames_without_an_entry_are_told_beside_broken_entries(tmp_path: Path) -> None:
-    """A broken entry is one of its frame all the same, and may itself be of no frame."""
+def test_frames_without_an_entry_are_reported_beside_invalid_entries(tmp_path: Path) -> None:
+    """An invalid entry still counts for its frame, which may itself not exist."""
     truth = [entry(1, frame) for frame in range(1, 6)]
     broken = [{**entry(1, 1), "num_objects": 7}, {**entry(8, 1), "num_objects": 7}]
     assert faults_beside(tmp_path, truth, [*truth[1:4], *broken]) == [
@@ -269,7 +271,7 @@ def test_frames_without_an_entry_are_told_beside_broken_entries(tmp_path: Path) 
     ]
 
 
-def test_a_broken_entry_beside_one_for_each_frame_may_be_of_no_frame(tmp_path: Path) -> None:
+def test_an_invalid_entry_beside_one_for_each_frame_may_belong_to_no_frame(tmp_path: Path) -> None:
     broken = {**entry(8, 1), "num_objects": 7}
     assert faults_beside(tmp_path, [entry(1, 1)], [entry(1, 1), broken]) == [
         (1, "7", "0, the number of coordinates"),
@@ -285,10 +287,10 @@ def test_a_broken_entry_beside_one_for_each_frame_may_be_of_no_frame(tmp_path: P
         17,
     ],
 )
-def test_an_entry_of_no_frame_that_can_be_read_may_be_that_of_a_frame_without_one(
+def test_an_entry_with_an_unreadable_frame_may_be_that_of_a_frame_without_one(
     tmp_path: Path, unread: object
 ) -> None:
-    """Where there are as many such entries, it is not said that a frame has none."""
+    """With as many such entries, no frame is reported as missing."""
     truth = [entry(1, frame) for frame in range(1, 4)]
     [(place, _, expected)] = faults_beside(tmp_path, truth, [unread, *truth[1:]])
     assert place == 0
@@ -302,8 +304,8 @@ def test_an_entry_of_no_frame_that_can_be_read_may_be_that_of_a_frame_without_on
         read_pair(tmp_path / "truth.json", tmp_path / "d.json", format_name="spotgeo-json")
 
 
-def test_detections_are_not_held_to_a_truth_with_broken_entries(tmp_path: Path) -> None:
-    """What frames it has is not known before these are mended."""
+def test_detections_are_not_checked_against_a_truth_with_invalid_entries(tmp_path: Path) -> None:
+    """Its frames are unknown until these are corrected."""
     truth = [entry(1, 1), {**entry(1, 2), "num_objects": 7}]
     assert faults_beside(tmp_path, truth, [{**entry(1, 2), "num_objects": 9}]) == [
         (1, "7", "0, the number of coordinates"),
@@ -332,7 +334,7 @@ def test_the_order_of_entries_on_the_two_sides_may_differ(tmp_path: Path) -> Non
 
 def test_the_challenges_own_annotations_are_read_completely() -> None:
     if not REAL_TRUTH.is_file():
-        # Not ours to ship, so that its absence is no failure anywhere.
+        # We may not ship it, so its absence is a failure nowhere.
         pytest.skip("the challenge's truth is not on this machine")
     read = read_source(REAL_TRUTH, Side.TRUTH).annotations
     document = json.loads(REAL_TRUTH.read_text())
@@ -343,7 +345,9 @@ def test_the_challenges_own_annotations_are_read_completely() -> None:
 
 
 @pytest.mark.parametrize("name", ["a", "07", "+7"])
-def test_a_sequence_that_is_no_number_or_another_ones_is_not_written_as_spotgeo(name: str) -> None:
+def test_a_sequence_that_is_not_a_number_or_repeats_another_is_not_written_as_spotgeo(
+    name: str,
+) -> None:
     truth = make_annotations({("", name): {1: [(1.5, 2)]}}, arity=POINT)
     with pytest.raises(
         InputError, match=f"sequence: found '{re.escape(name)}', expected an integer"

@@ -1,4 +1,4 @@
-"""The flat reading of spotGEO JSON: the same as the parser's, or nothing."""
+"""The flat reading of spotGEO JSON: the same as the parser's, or none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vidscore_evaluators.formats.spotgeo import KEYS, parse_usual_text
 Entry = dict[str, Any]
 
 numbers = st.integers(-(10**6), 10**6) | st.floats(-1e6, 1e6).filter(
-    lambda number: number == 0 or abs(number) > 1e-5  # smaller ones have too many places
+    lambda number: number == 0 or abs(number) > 1e-5  # Smaller numbers have too many digits.
 )
 points = st.lists(st.tuples(numbers, numbers), max_size=3)
 separators = st.sampled_from([(",", ":"), (", ", ": "), (",\n", ":"), (" ,\r\n\t", " : ")])
@@ -32,7 +32,7 @@ entries = st.lists(
 
 
 def rows_of(document: list[Entry]) -> list[Any]:
-    """What a reading must give, by the standard library's parser."""
+    """The expected result of a reading, by the standard library's parser."""
     return [
         [one["sequence_id"], one["frame"], [[float(x), float(y)] for x, y in one["object_coords"]]]
         for one in document
@@ -54,7 +54,7 @@ def read_rows(text: bytes) -> list[Any] | None:
 
 
 @given(entries, separators)
-def test_a_text_as_writers_write_it_is_read_to_the_last_bit(
+def test_a_text_as_common_writers_write_it_is_read_to_the_last_bit(
     document: list[Entry], separators: tuple[str, str]
 ) -> None:
     text = json.dumps(document, separators=separators).encode()
@@ -62,7 +62,7 @@ def test_a_text_as_writers_write_it_is_read_to_the_last_bit(
 
 
 @given(entries, st.data())
-def test_a_text_with_a_byte_changed_is_read_as_the_parser_reads_it_or_not_at_all(
+def test_a_text_with_a_changed_byte_is_read_as_by_the_parser_or_not_at_all(
     document: list[Entry], data: st.DataObject
 ) -> None:
     text = bytearray(json.dumps(document, separators=(",", ":")).encode())

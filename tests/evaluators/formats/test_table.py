@@ -33,7 +33,7 @@ def test_decimal_numbers_are_numbers(field: str, value: float) -> None:
         "true",
     ],
 )
-def test_everything_else_is_no_number(field: str) -> None:
+def test_everything_else_is_not_a_number(field: str) -> None:
     assert parse_number(field) is None
 
 
@@ -47,11 +47,11 @@ def test_numbers_without_fraction_are_integers(field: str, value: int) -> None:
 @pytest.mark.parametrize(
     "field", ["4.5", "9223372036854775808", "-9223372036854775808", "1e17", "9" * 5000]
 )
-def test_fractions_and_more_than_64_bits_are_no_integers(field: str) -> None:
+def test_fractions_and_more_than_64_bits_are_not_integers(field: str) -> None:
     assert parse_integer(field) is None
 
 
-def test_strings_lose_the_blanks_around_them_and_nothing_else() -> None:
+def test_strings_lose_only_their_surrounding_blanks() -> None:
     assert parse_string(" a b\t") == "a b"
     assert parse_string("\xa0a") == "\xa0a"
 

@@ -1,4 +1,4 @@
-"""Times of frames in files and arrays: what is read, refused, doubted, written and lost."""
+"""Times of frames in files and arrays: reading, refusals, warnings, writing and losses."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def times_of(side: Annotations) -> dict[tuple[str, int], float]:
 
 
 def by_domain(side: Annotations) -> set[tuple[SequenceKey, int, float]]:
-    """The known times with the frames that they are of, of sequences in any domain."""
+    """The known times and their frames, of sequences in any domain."""
     times = side.frame_times_s
     if times is None:
         return set()
@@ -65,7 +65,7 @@ def by_domain(side: Annotations) -> set[tuple[SequenceKey, int, float]]:
 # --- reading ---------------------------------------------------------------------------------
 
 
-def test_a_time_is_the_frames_whichever_of_its_rows_has_it(tmp_path: Path) -> None:
+def test_a_time_belongs_to_the_frame_whichever_of_its_rows_has_it(tmp_path: Path) -> None:
     rows = (
         "a,1,,1,1,2,2", "a,0,0.25,,,,", "a,1,0.5,5,5,6,6", "b,0,7.5,1,1,2,2", "b,0,7.5,3,3,4,4",
         "a,2,,1,1,2,2",
@@ -76,7 +76,7 @@ def test_a_time_is_the_frames_whichever_of_its_rows_has_it(tmp_path: Path) -> No
     assert source.warnings == ()
 
 
-def test_a_column_of_times_without_one_is_no_times(tmp_path: Path) -> None:
+def test_an_empty_column_of_times_means_no_times(tmp_path: Path) -> None:
     source = truth_of(write(tmp_path / "truth.csv", HEADER + "a,1,,1,1,2,2\n"))
     assert source.annotations.frame_times_s is None
 
@@ -87,7 +87,7 @@ def test_every_digit_of_a_time_is_read(tmp_path: Path) -> None:
     assert times_of(source.annotations) == {("a", 1): 1732270000.1234567}
 
 
-def test_numbers_that_are_no_times_and_second_times_are_refused_together(tmp_path: Path) -> None:
+def test_invalid_times_and_contradicting_times_are_refused_together(tmp_path: Path) -> None:
     rows = (
         "a,0,-1,1,1,2,2\na,1,1732270000500,1,1,2,2\na,2,3,1,1,2,2\na,2,4,1,1,2,2\na,3,nan,1,1,2,2\n"
     )
@@ -101,7 +101,7 @@ def test_numbers_that_are_no_times_and_second_times_are_refused_together(tmp_pat
     }
 
 
-def test_a_time_that_goes_back_within_a_sequence_is_a_warning(tmp_path: Path) -> None:
+def test_a_time_that_goes_backwards_within_a_sequence_is_a_warning(tmp_path: Path) -> None:
     rows = "a,0,5,,,,\na,1,,,,,\na,2,4,,,,\na,3,4,,,,\nb,0,1,,,,\nb,1,0,,,,\n"
     path = write(tmp_path / "truth.csv", HEADER + rows)
     [warning] = truth_of(path).warnings
@@ -130,7 +130,7 @@ def test_columns_of_other_names_stay_numbers_of_objects(tmp_path: Path, name: st
     assert source.annotations.frame_times_s is None
 
 
-def test_another_case_of_the_name_is_an_error(tmp_path: Path) -> None:
+def test_the_name_in_another_case_is_an_error(tmp_path: Path) -> None:
     text = HEADER.replace("time_s", "Time_S") + "a,1,17,1,1,2,2\n"
     [fault] = validate_file(write(tmp_path / "truth.csv", text))
     assert fault.advice == "did you mean time_s?"
@@ -150,7 +150,7 @@ def test_generic_csv_keeps_times(tmp_path_factory: pytest.TempPathFactory, case:
         assert by_domain(back) == by_domain(given_)
 
 
-def test_files_without_times_are_written_as_they_were() -> None:
+def test_files_without_times_are_written_as_before() -> None:
     bare = make_annotations({STREET: {0: [(1, 2, 3, 4)], 1: []}})
     [content] = convert(Source(bare, "given"), "generic-csv", Side.DETECTIONS).files.values()
     assert content == (
@@ -159,7 +159,7 @@ def test_files_without_times_are_written_as_they_were() -> None:
     )
 
 
-def test_the_time_stands_in_every_row_of_its_frame() -> None:
+def test_the_time_is_in_every_row_of_its_frame() -> None:
     [content] = convert(Source(TIMED, "given"), "generic-csv", Side.TRUTH).files.values()
     assert content.decode().splitlines() == [
         "domain,sequence,frame,time_s,class,x1,y1,x2,y2,track_id,flags",
@@ -180,7 +180,7 @@ def test_coco_files_keep_times_of_the_truth(
     assert times_of(truth_of(path).annotations) == times_of(case.truth)
 
 
-def test_a_time_of_an_image_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_time_of_an_image_is_refused(tmp_path: Path) -> None:
     document = (
         '{"images": [{"id": 1, "time_s": "noon"}, {"id": 2, "time_s": -1}, {"id": 3}],'
         ' "categories": [], "annotations": []}'
@@ -191,7 +191,7 @@ def test_a_time_of_an_image_that_is_none_is_refused(tmp_path: Path) -> None:
     ]
 
 
-def test_images_of_no_video_may_have_times_in_any_order(tmp_path: Path) -> None:
+def test_images_outside_videos_may_have_times_in_any_order(tmp_path: Path) -> None:
     document = (
         '{"images": [{"id": 1, "time_s": 2}, {"id": 2, "time_s": 1.5}],'
         ' "categories": [], "annotations": []}'
@@ -203,7 +203,7 @@ def test_images_of_no_video_may_have_times_in_any_order(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 @pytest.mark.parametrize("side", list(Side))
-def test_a_conversion_keeps_times_or_says_that_it_does_not(name: str, side: Side) -> None:
+def test_a_conversion_keeps_times_or_reports_that_it_does_not(name: str, side: Side) -> None:
     shape = {2: (3.0, 4.0), 4: (1.0, 2.0, 3.0, 4.0), 8: (1.0, 1.0, 5.0, 1.0, 5.0, 5.0, 1.0, 5.0)}
     target = FORMATS[name].writer
     has_own_labels = name in {"motchallenge", "mots", "visdrone-det", "visdrone-mot"}
@@ -221,12 +221,12 @@ def test_a_conversion_keeps_times_or_says_that_it_does_not(name: str, side: Side
 
 
 def arrivals_of(side: Annotations) -> list[float | None]:
-    """The arrival of the answer to each frame, in their order."""
+    """The arrival of the answer to each frame, in order of frames."""
     assert side.frame_arrivals_s is not None
     return [None if np.isnan(value) else value for value in side.frame_arrivals_s.tolist()]
 
 
-def test_an_arrival_is_the_frames_whichever_of_its_rows_has_it(tmp_path: Path) -> None:
+def test_an_arrival_belongs_to_the_frame_whichever_of_its_rows_has_it(tmp_path: Path) -> None:
     rows = "a,1,1.5,1,1,2,2\na,1,,3,3,4,4\na,0,,1,1,2,2\nb,0,7.25,,,,\n"
     text = HEADER.replace("time_s", "arrival_s") + rows
     source = detections_of(write(tmp_path / "detections.csv", text))
@@ -235,7 +235,7 @@ def test_an_arrival_is_the_frames_whichever_of_its_rows_has_it(tmp_path: Path) -
     assert source.annotations.columns == {}
 
 
-def test_wrong_and_second_arrivals_are_refused(tmp_path: Path) -> None:
+def test_invalid_and_contradicting_arrivals_are_refused(tmp_path: Path) -> None:
     text = HEADER.replace("time_s", "arrival_s") + "a,0,-1,1,1,2,2\na,1,2,,,,\na,1,3,,,,\n"
     faults = validate_file(write(tmp_path / "a.csv", text), side=Side.DETECTIONS)
     assert [(fault.line, fault.field, fault.expected) for fault in faults] == [
@@ -246,7 +246,7 @@ def test_wrong_and_second_arrivals_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 @pytest.mark.parametrize("side", list(Side))
-def test_a_conversion_keeps_arrivals_or_says_that_it_does_not(
+def test_a_conversion_keeps_arrivals_or_reports_that_it_does_not(
     tmp_path: Path, name: str, side: Side
 ) -> None:
     shape = {2: (3.0, 4.0), 4: (1.0, 2.0, 3.0, 4.0), 8: (1.0, 1.0, 5.0, 1.0, 5.0, 5.0, 1.0, 5.0)}
@@ -280,10 +280,10 @@ def test_arrivals_stay_with_their_frames_and_change_no_digest() -> None:
     assert score("f1", bare, arrived).to_json() == score("f1", bare, bare).to_json()
 
 
-# --- what times are for ----------------------------------------------------------------------
+# --- the use of times ------------------------------------------------------------------------
 
 
-def test_no_score_depends_on_times_and_the_digest_does() -> None:
+def test_scores_do_not_depend_on_times_and_the_digest_does() -> None:
     bare = make_annotations(
         {STREET: {0: [Thing((1, 2, 3, 4), "1", track_id=1)], 1: [], 2: [Thing((5, 6, 7, 8), "1")]}}
     )

@@ -1,4 +1,4 @@
-"""Frames are counted by decoding, and a missing OpenCV says how to get it."""
+"""Frames are counted by decoding, and a missing OpenCV gives an error with advice."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_frames_that_a_container_claims_but_lacks_are_not_counted(
     try:
         counted = measure_video(path).frame_count
     except SpecificationError:
-        return  # this build of OpenCV cannot open it at all
+        return  # This build of OpenCV cannot open it at all.
     assert 0 < counted < 9
 
 
@@ -60,7 +60,7 @@ def test_images_of_a_folder_are_counted_and_other_files_are_not(
     assert measure_images(tmp_path) == VideoSize(3, 30, 20)
 
 
-def test_a_manifest_carries_the_counted_frames(opencv: Any, tmp_path: Path) -> None:
+def test_a_manifest_contains_the_counted_frames(opencv: Any, tmp_path: Path) -> None:
     write_video(opencv, tmp_path / "a.avi", 5)
     path = tmp_path / "manifest.toml"
     path.write_text('[[sequences]]\nname = "a"\nvideo = "a.avi"\n')
@@ -81,7 +81,7 @@ def test_a_folder_without_images_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("opencv")
-def test_a_file_that_is_no_video_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_video_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.avi"
     path.write_bytes(b"no video at all")
     with pytest.raises(SpecificationError, match="no frame that can be decoded"):
@@ -89,7 +89,7 @@ def test_a_file_that_is_no_video_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("measure", [measure_video, measure_images])
-def test_without_opencv_the_error_says_how_to_get_it(
+def test_without_opencv_the_error_says_how_to_install_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, measure: Any
 ) -> None:
     monkeypatch.setitem(sys.modules, "cv2", None)

@@ -1,4 +1,4 @@
-"""VisDrone-DET text: hand-written truth and results, and every fault."""
+"""VisDrone-DET text: handwritten truth and results, and every fault."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ RESULT = "708,471,74,33,0.98,4,-1,-1\n"
 IMAGE = "0000001_02999_d_0000005"
 
 
-def test_truth_is_read_as_it_says(tmp_path: Path) -> None:
-    """Class 0 is a region, score 0 an ignored object, -1 not known; a comma may come last."""
+def test_truth_of_yolo_is_read_as_written(tmp_path: Path) -> None:
+    """Class 0 is a region, score 0 an ignored object, -1 unknown; a trailing comma is accepted."""
     write(tmp_path / "annotations" / f"{IMAGE}.txt", TRUTH)
     write(tmp_path / "annotations" / "0000001_02999_d_0000006.txt", "")
     source = truth_of(tmp_path)
@@ -68,7 +68,9 @@ def test_results_have_scores_and_no_flags(tmp_path: Path) -> None:
         (RESULT.replace(",-1,-1", ",-1"), None, "7 columns"),
     ],
 )
-def test_a_broken_row_is_named(tmp_path: Path, row: str, field: str | None, found: str) -> None:
+def test_an_invalid_voc_row_is_named(
+    tmp_path: Path, row: str, field: str | None, found: str
+) -> None:
     path = write(tmp_path / f"{IMAGE}.txt", RESULT + row + RESULT)
     (fault,) = validate_file(path, side=Side.DETECTIONS)
     assert (fault.source, fault.line) == (str(path), 2)
@@ -76,7 +78,7 @@ def test_a_broken_row_is_named(tmp_path: Path, row: str, field: str | None, foun
     assert detections_of(path, on_error="skip").annotations.object_count == 2
 
 
-def test_a_box_may_have_no_area_and_be_as_wide_as_coordinates_go(tmp_path: Path) -> None:
+def test_a_box_may_have_no_area_or_the_maximum_width(tmp_path: Path) -> None:
     path = write(tmp_path / f"{IMAGE}.txt", "7,8,0,0,1,4,0,0\n0,0,1e9,1e9,1,4,0,0\n")
     assert [row[3] for row in objects_of(truth_of(path).annotations)] == [
         (7.0, 8.0, 7.0, 8.0),
@@ -98,7 +100,7 @@ def test_an_image_must_be_named_by_its_frame(tmp_path: Path) -> None:
     assert fault.found == "file not found"
 
 
-def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+def test_voc_is_read_back_as_written(tmp_path: Path) -> None:
     last = TRUTH.splitlines(keepends=True)[-1]
     for name, truth in ((IMAGE, TRUTH), ("0000001_02999_d_0000006", last)):
         write(tmp_path / "annotations" / f"{name}.txt", truth)
@@ -116,7 +118,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["visdrone-det", "visdrone-mot"])
-def test_a_class_that_visdrone_has_not_is_not_written(tmp_path: Path, name: str) -> None:
+def test_a_class_that_visdrone_lacks_is_not_written(tmp_path: Path, name: str) -> None:
     path = write(tmp_path / "a.csv", "sequence,frame,class,x1,y1,x2,y2\na,1,tree,1,2,3,4\n")
     with pytest.raises(InputError) as caught:
         convert(truth_of(path), name, Side.TRUTH)
@@ -125,8 +127,8 @@ def test_a_class_that_visdrone_has_not_is_not_written(tmp_path: Path, name: str)
     assert fault.expected.startswith("a class of VisDrone: ignored-regions, pedestrian, people")
 
 
-def test_the_format_is_recognised(tmp_path: Path) -> None:
-    """Not as MOTChallenge's, whose rows of eight values have a height where the class is."""
+def test_voc_is_recognised(tmp_path: Path) -> None:
+    """Not as MOTChallenge, whose rows of eight values have a height in place of the class."""
     path = write(tmp_path / "a" / f"{IMAGE}.txt", TRUTH)
     assert detect_format(path).name == detect_format(path.parent).name == "visdrone-det"
     other = write(tmp_path / "b" / "MOT17-02.txt", "1,7,11,10,40,30,0.9,1\n")

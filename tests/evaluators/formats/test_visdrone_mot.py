@@ -1,4 +1,4 @@
-"""VisDrone-MOT text: hand-written truth and results, how they are told from MOT15's, and faults."""
+"""VisDrone-MOT text: handwritten truth and results, the difference from MOT15, and faults."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ TRUTH = """\
 RESULTS = "1,7,10.5,20,30,40,0.9,4,-1,-1\n3,8,1,2,3,4,2.5,0,-1,-1\n"
 
 
-def test_truth_is_read_as_it_says(tmp_path: Path) -> None:
-    """Classes 0 and 11 are regions, a score of 0 is ignored, and every frame to the last counts."""
+def test_truth_of_yolo_is_read_as_written(tmp_path: Path) -> None:
+    """Classes 0 and 11 are regions, score 0 is ignored, and every frame up to the last counts."""
     source = truth_of(write(tmp_path / "annotations" / "uav.txt", TRUTH).parent.parent)
     assert source.format == "visdrone-mot"
     region = ObjectFlag.REGION
@@ -58,8 +58,8 @@ def test_detections_have_confidences_and_no_flags(tmp_path: Path) -> None:
     [
         (("1,4,0,0", "1,0,1,2"), "visdrone-mot"),
         (("0.5,9,-1,-1", "7,1,-1,-1"), "visdrone-mot"),
-        (("0,0,0,0", "0,0,0,0"), "visdrone-mot"),  # ignored regions come first in some files
-        (("1,0,0,0", "1,0,0,0"), "motchallenge"),  # positions of zero
+        (("0,0,0,0", "0,0,0,0"), "visdrone-mot"),  # Ignored regions come first in some files.
+        (("1,0,0,0", "1,0,0,0"), "motchallenge"),  # Positions of zero.
         (("1,-1,-1,-1", "1,-1,-1,-1"), "motchallenge"),
         (("1,4,0,0", "1,-1,-1,-1"), "motchallenge"),
         (("1,4,0,0", "1,12,0,0"), "motchallenge"),
@@ -68,7 +68,7 @@ def test_detections_have_confidences_and_no_flags(tmp_path: Path) -> None:
         (("1,3,1,7.25", "1,3,1,7.5"), "motchallenge"),
     ],
 )
-def test_ten_columns_are_told_apart_by_every_first_row(
+def test_every_kind_of_first_row_of_ten_columns_is_distinguished(
     tmp_path: Path, tails: tuple[str, str], name: str
 ) -> None:
     rows = [f"{frame},1,10,10,40,30,{tail}\n" for frame, tail in enumerate(tails, start=1)]
@@ -76,8 +76,8 @@ def test_ten_columns_are_told_apart_by_every_first_row(
     assert detect_format(path).name == detect_format(tmp_path).name == name
 
 
-def test_a_long_file_is_recognised_by_the_rows_that_are_looked_at(tmp_path: Path) -> None:
-    """The last of these is cut within its row."""
+def test_a_long_file_is_recognised_by_its_first_rows(tmp_path: Path) -> None:
+    """The last of these is cut in the middle of the row."""
     path = write(tmp_path / "a.txt", "".join(f"{n},1,10,10,40,30,1,4,0,0\n" for n in range(1, 999)))
     assert detect_format(path).name == "visdrone-mot"
 
@@ -94,7 +94,7 @@ def test_a_long_file_is_recognised_by_the_rows_that_are_looked_at(tmp_path: Path
         ("1,1,1,1,5,5,,4,-1,-1", Side.DETECTIONS, "column score: found nothing"),
     ],
 )
-def test_a_broken_row_is_told_with_its_column(
+def test_an_invalid_visdrone_row_is_reported_with_its_column(
     tmp_path: Path, row: str, side: Side, expected: str
 ) -> None:
     path = write(tmp_path / "a.txt", row + "\n")
@@ -102,7 +102,7 @@ def test_a_broken_row_is_told_with_its_column(
     assert expected in str(fault)
 
 
-def test_what_was_read_is_written_as_it_was(tmp_path: Path) -> None:
+def test_visdrone_mot_is_written_as_it_was_read(tmp_path: Path) -> None:
     truth = truth_of(write(tmp_path / "uav.txt", TRUTH))
     files = convert(truth, "visdrone-mot", Side.TRUTH).files
     assert files == {"uav.txt": TRUTH.encode()}

@@ -1,4 +1,4 @@
-"""PASCAL VOC: hand-written annotations and results, hostile XML, and every fault."""
+"""PASCAL VOC: handwritten annotations and results, hostile XML, and every fault."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ def kit(root: Path, text: str = CAT) -> Path:
     return root
 
 
-def test_truth_is_read_as_it_says(tmp_path: Path) -> None:
-    """Corners in any order of elements, parts are no objects, difficult is ignored, every file
-    lists its frame."""
+def test_truth_of_yolo_is_read_as_written(tmp_path: Path) -> None:
+    """Corners are in any order of elements, parts are not objects, difficult is ignored, every file
+    lists its frame.
+    """
     source = truth_of(kit(tmp_path))
     assert source.format == "pascal-voc"
     assert frames_of(source.annotations) == [("2008", 3), ("2008", 7)]
@@ -67,7 +68,7 @@ def test_an_image_may_be_one_pixel_high_and_31_bits_wide(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("height", ["0", "-333", "2147483648", "18446744073709551616"])
-def test_a_size_that_no_image_has_is_none(tmp_path: Path, height: str) -> None:
+def test_an_impossible_size_counts_as_unknown(tmp_path: Path, height: str) -> None:
     text = CAT.replace("<height>333", f"<height>{height}")
     source = truth_of(kit(tmp_path, text) / "Annotations" / "2008_000007.xml")
     assert source.image_sizes == {}
@@ -75,7 +76,7 @@ def test_a_size_that_no_image_has_is_none(tmp_path: Path, height: str) -> None:
     assert b"<size>" not in written
 
 
-def test_sizes_are_known_where_all_files_have_one(tmp_path: Path) -> None:
+def test_sizes_are_known_if_all_files_have_one(tmp_path: Path) -> None:
     whole = truth_of(kit(tmp_path) / "Annotations" / "2008_000007.xml")
     assert whole.image_sizes == {SequenceKey("", "2008"): (500, 333)}
     assert truth_of(tmp_path).image_sizes == {}
@@ -98,7 +99,7 @@ def test_an_image_has_its_own_size_in_other_formats_or_none(tmp_path: Path) -> N
     }
 
 
-def test_results_have_their_class_in_the_name_of_the_file(tmp_path: Path) -> None:
+def test_the_class_of_results_is_in_the_name_of_the_file(tmp_path: Path) -> None:
     """One file per class; images without a year belong to one sequence."""
     write(tmp_path / "comp3_det_test_cat.txt", RESULT + "000012 -1.5 1 2 3 4\n")
     write(tmp_path / "comp4_uuid_det_val_fire_truck.txt", RESULT)
@@ -113,7 +114,7 @@ def test_results_have_their_class_in_the_name_of_the_file(tmp_path: Path) -> Non
     ]
 
 
-def test_results_of_nothing_have_no_frames(tmp_path: Path) -> None:
+def test_empty_results_have_no_frames(tmp_path: Path) -> None:
     write(tmp_path / "comp3_det_test_cat.txt", "")
     assert detections_of(tmp_path, format_name="pascal-voc").annotations.frame_count == 0
 
@@ -147,8 +148,8 @@ def test_rows_of_a_frame_stay_in_their_order(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_hostile_or_broken_xml_is_refused(tmp_path: Path, text: str, found: str) -> None:
-    """With its file; nothing is expanded, fetched or held beyond its bounds."""
+def test_hostile_or_invalid_xml_is_refused(tmp_path: Path, text: str, found: str) -> None:
+    """With its file; nothing is expanded, fetched or kept beyond its bounds."""
     kit(tmp_path, text)
     faults = validate_file(tmp_path, format_name="pascal-voc")
     assert [(Path(fault.source or "").name, fault.found) for fault in faults] == [
@@ -159,12 +160,12 @@ def test_hostile_or_broken_xml_is_refused(tmp_path: Path, text: str, found: str)
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("<xmin>10.5", "<xmin>" + " " * 996 + "10.5"),  # 1,000 characters
+        ("<xmin>10.5", "<xmin>" + " " * 996 + "10.5"),  # 1,000 characters.
         ("</name>", "</name>" + " " * 1001),
-        ("<folder>", "<folder>" + "<a>" * 30 + "</a>" * 30),  # 32 levels
+        ("<folder>", "<folder>" + "<a>" * 30 + "</a>" * 30),  # 32 levels.
     ],
 )
-def test_what_is_within_the_bounds_of_xml_is_read(tmp_path: Path, old: str, new: str) -> None:
+def test_xml_within_the_bounds_is_read(tmp_path: Path, old: str, new: str) -> None:
     assert truth_of(kit(tmp_path, CAT.replace(old, new))).annotations.object_count == 2
 
 
@@ -179,10 +180,10 @@ def test_what_is_within_the_bounds_of_xml_is_read(tmp_path: Path, old: str, new:
         ("<difficult>1</difficult>", "<difficult>yes</difficult>", "difficult", "'yes'"),
     ],
 )
-def test_a_broken_object_is_named(
+def test_an_invalid_voc_object_is_named(
     tmp_path: Path, old: str, new: str, field: str, found: str
 ) -> None:
-    """File and the line on which it begins; without it the rest is read."""
+    """File and first line of the object; without it the rest is read."""
     (fault,) = validate_file(kit(tmp_path, CAT.replace(old, new)))
     assert (Path(fault.source or "").name, fault.line) == ("2008_000007.xml", 5)
     assert (fault.field, fault.found) == (field, found)
@@ -201,7 +202,9 @@ def test_a_broken_object_is_named(
         (RESULT.replace("40", ""), None, "5 columns"),
     ],
 )
-def test_a_broken_row_is_named(tmp_path: Path, row: str, field: str | None, found: str) -> None:
+def test_an_invalid_voc_row_is_named(
+    tmp_path: Path, row: str, field: str | None, found: str
+) -> None:
     path = write(tmp_path / "comp3_det_test_cat.txt", RESULT + row + RESULT)
     (fault,) = validate_file(path, side=Side.DETECTIONS)
     assert (fault.source, fault.line) == (str(path), 2)
@@ -209,7 +212,7 @@ def test_a_broken_row_is_named(tmp_path: Path, row: str, field: str | None, foun
     assert detections_of(path, on_error="skip").annotations.object_count == 2
 
 
-def test_names_of_files_must_say_image_and_class(tmp_path: Path) -> None:
+def test_names_of_files_must_give_image_and_class(tmp_path: Path) -> None:
     write(tmp_path / "a" / "cat.xml", NOTHING)
     write(tmp_path / "b" / "x_1.xml", NOTHING)
     write(tmp_path / "b" / "x_01.xml", NOTHING)
@@ -221,20 +224,20 @@ def test_names_of_files_must_say_image_and_class(tmp_path: Path) -> None:
     assert fault.found == "class 'cat' again"
 
 
-def test_a_missing_file_is_missing(tmp_path: Path) -> None:
+def test_a_missing_voc_file_is_reported(tmp_path: Path) -> None:
     for side in Side:
         (fault,) = validate_file(tmp_path / "b", side=side, format_name="pascal-voc")
         assert fault.found == "file not found"
 
 
-def test_exchanged_sides_are_told(tmp_path: Path) -> None:
+def test_exchanged_sides_are_reported(tmp_path: Path) -> None:
     write(tmp_path / "comp3_det_test_cat.txt", RESULT)
     for folder, side in ((tmp_path, Side.TRUTH), (kit(tmp_path / "kit"), Side.DETECTIONS)):
         (fault,) = validate_file(folder, side=side, format_name="pascal-voc")
         assert "the other side" in (fault.advice or "")
 
 
-def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+def test_voc_is_read_back_as_written(tmp_path: Path) -> None:
     truth = truth_of(kit(tmp_path))
     write(tmp_path / "found" / "comp3_det_test_cat.txt", RESULT)
     found = detections_of(tmp_path / "found")
@@ -253,8 +256,8 @@ def test_a_sequence_whose_name_could_not_be_read_back_is_refused(tmp_path: Path)
         convert(truth_of(path), "pascal-voc", Side.TRUTH)
 
 
-def test_the_format_is_recognised(tmp_path: Path) -> None:
-    """Results are rows of six numbers, as YOLO's are: the names of the files tell them apart."""
+def test_voc_is_recognised(tmp_path: Path) -> None:
+    """Results are rows of six numbers, like YOLO's: the names of the files distinguish them."""
     path = write(tmp_path / "comp3_det_test_cat.txt", RESULT.replace("2008_", ""))
     for place in (path, tmp_path, kit(tmp_path / "kit")):
         assert detect_format(place).name == "pascal-voc"

@@ -1,4 +1,4 @@
-"""What is written can be read: the same objects come back, or the conversion is refused."""
+"""Written files can be read: the same objects are returned, or the conversion is refused."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BOX_FORMATS = sorted(
 def test_a_box_by_any_two_opposite_corners_is_written_as_that_box(
     tmp_path: Path, name: str
 ) -> None:
-    """From (50, 60) to (10, 20) is 40 wide and 40 high; a size of -40 is none."""
+    """From (50, 60) to (10, 20) is 40 wide and 40 high; a size of -40 is invalid."""
     things = [Thing((50.0, 60.0, 10.0, 20.0), "pedestrian"), Thing((1.0, 9.0, 7.0, 2.0), "car")]
     truth = make_annotations({STREET: {1: things}}, arity=BOX)
     back, _ = there_and_back(truth, name, Side.TRUTH, tmp_path)
@@ -45,8 +45,8 @@ def test_a_box_by_any_two_opposite_corners_is_written_as_that_box(
 
 @pytest.mark.parametrize("label", ["x,y", 'q"r', "a b"])
 @pytest.mark.parametrize("name", ["kitti-tracking", "dota"])
-def test_a_class_that_is_no_word_of_a_row_is_refused(name: str, label: str) -> None:
-    """A comma is read as a blank, and a quotation mark as none of a row."""
+def test_a_class_that_cannot_be_a_word_of_a_row_is_refused(name: str, label: str) -> None:
+    """A comma is read as a blank, and a quotation mark is not allowed."""
     truth = make_annotations({STREET: {1: [Thing((10.0, 20.0, 50.0, 60.0), label)]}}, arity=BOX)
     with pytest.raises(InputError) as raised:
         convert(source_of(truth), name, Side.TRUTH)
@@ -56,14 +56,14 @@ def test_a_class_that_is_no_word_of_a_row_is_refused(name: str, label: str) -> N
 
 @pytest.mark.parametrize("sequence", ["b c", "q,r", 'say"x"'])
 @pytest.mark.parametrize("name", ["pascal-voc", "dota"])
-def test_an_image_whose_name_is_no_word_of_a_row_is_refused(name: str, sequence: str) -> None:
+def test_an_image_whose_name_cannot_be_a_word_of_a_row_is_refused(name: str, sequence: str) -> None:
     found = make_annotations({("", sequence): {1: [Thing((1.0, 2.0, 3.0, 4.0), "car")]}}, arity=BOX)
     with pytest.raises(InputError, match=r"expected an image's name of one word|that a file can"):
         convert(source_of(found), name, Side.DETECTIONS)
 
 
-def test_masks_that_overlap_are_no_mots(tmp_path: Path) -> None:
-    """A pixel belongs to one mask there, and readers refuse files in which it does not."""
+def test_overlapping_masks_are_not_written_as_mots(tmp_path: Path) -> None:
+    """In MOTS a pixel belongs to one mask, and readers refuse other files."""
     outline = [1, 1, 10, 1, 10, 10, 1, 10]
     entry = {"image_id": 1, "category_id": 1, "segmentation": [outline], "bbox": [1, 1, 9, 9]}
     document = {
@@ -79,7 +79,7 @@ def test_masks_that_overlap_are_no_mots(tmp_path: Path) -> None:
     assert (fault.source, fault.entry) == (source.name, None)
 
 
-def test_a_confidence_that_motchallenge_reads_as_none_is_refused(tmp_path: Path) -> None:
+def test_a_confidence_that_motchallenge_reads_as_missing_is_refused(tmp_path: Path) -> None:
     """-1 beside 0.5 or alone counts as 1 there; beside -3 it is a score like any other."""
     box = (1.0, 2.0, 3.0, 4.0)
     found = {
@@ -108,10 +108,10 @@ def test_a_confidence_that_motchallenge_reads_as_none_is_refused(tmp_path: Path)
         ("neovision2-csv", "Ambiguous", ObjectFlag.IGNORE),
     ],
 )
-def test_objects_that_a_format_flags_by_their_class_are_said(
+def test_objects_flagged_by_the_class_in_the_new_format_are_reported(
     tmp_path: Path, name: str, label: str, flag: ObjectFlag
 ) -> None:
-    """What was scored is not scored any more, since the format has no other use for the class."""
+    """A scored object is no longer scored, because the format only uses the class as a flag."""
     box = (1.0, 2.0, 8.0, 9.0)
     things = [Thing(box, label), Thing(box, label, flags=flag), Thing(box, "car")]
     truth = make_annotations({("Tower", "street"): {1: things}}, arity=BOX)
@@ -130,10 +130,10 @@ def test_objects_that_a_format_flags_by_their_class_are_said(
         if not FORMATS[name].writer.capacity[Side.TRUTH].flags & flag
     ],
 )
-def test_objects_flagged_in_a_way_that_a_format_has_not_are_left_out_and_said(
+def test_objects_with_a_flag_that_the_format_lacks_are_left_out_and_reported(
     tmp_path: Path, name: str, flag: ObjectFlag
 ) -> None:
-    """Without their flag they would be objects that count."""
+    """Without their flag they would count."""
     things = [
         Thing((1.0, 2.0, 8.0, 9.0), "car"),
         Thing((10.0, 20.0, 50.0, 60.0), "pedestrian", flags=flag),
@@ -144,7 +144,9 @@ def test_objects_flagged_in_a_way_that_a_format_has_not_are_left_out_and_said(
     assert f"1 object flagged {str(flag.name).lower()} left out" in remarks
 
 
-def test_distractors_that_become_of_that_class_in_motchallenge_are_said(tmp_path: Path) -> None:
+def test_distractors_that_get_the_distractor_class_of_motchallenge_are_reported(
+    tmp_path: Path,
+) -> None:
     van = Thing((1.0, 2.0, 8.0, 9.0), "car", flags=ObjectFlag.DISTRACTOR)
     truth = make_annotations({STREET: {1: [van, van, Thing(van.coordinates, "car")]}}, arity=BOX)
     back, remarks = there_and_back(truth, "motchallenge", Side.TRUTH, tmp_path)
@@ -154,8 +156,10 @@ def test_distractors_that_become_of_that_class_in_motchallenge_are_said(tmp_path
 
 
 @pytest.mark.parametrize("name", ["motchallenge", "visdrone-mot"])
-def test_dont_care_frames_that_become_scored_in_a_gap_are_said(tmp_path: Path, name: str) -> None:
-    """Frames 2 and 3 lie before the last frame, and 5 behind it."""
+def test_dont_care_frames_that_become_scored_in_a_gap_are_reported(
+    tmp_path: Path, name: str
+) -> None:
+    """Frames 2 and 3 lie before the last frame, and 5 after it."""
     key = SequenceKey(*STREET)
     car = [Thing((1.0, 2.0, 3.0, 4.0), "car")]
     frames = {1: car, 2: car, 3: [], 4: car, 5: car}
@@ -170,7 +174,7 @@ def test_dont_care_frames_that_become_scored_in_a_gap_are_said(tmp_path: Path, n
     )
 
 
-def test_frames_that_visdrone_adds_and_leaves_out_are_said(tmp_path: Path) -> None:
+def test_frames_that_visdrone_adds_and_leaves_out_are_reported(tmp_path: Path) -> None:
     """All frames from 1 to the last with a row are evaluated: 2 and 3 too, but not 6."""
     car = Thing((1.0, 2.0, 3.0, 4.0), "car")
     truth = make_annotations({STREET: {1: [car], 4: [], 5: [car], 6: []}}, arity=BOX)
@@ -188,10 +192,10 @@ def test_frames_that_visdrone_adds_and_leaves_out_are_said(tmp_path: Path) -> No
     ("name", "side"),
     [
         *product(["motchallenge", "kitti-tracking", "visdrone-mot", "mots"], Side),
-        ("neovision2-csv", Side.DETECTIONS),  # truth holds a don't-care frame
+        ("neovision2-csv", Side.DETECTIONS),  # The truth has a don't-care frame.
     ],
 )
-def test_a_sequence_in_which_nothing_is_left_is_a_file_without_rows(
+def test_a_sequence_without_remaining_rows_becomes_an_empty_file(
     tmp_path: Path, name: str, side: Side
 ) -> None:
     """A detector that finds nothing has results, and a sequence of the truth stays known."""
@@ -203,8 +207,8 @@ def test_a_sequence_in_which_nothing_is_left_is_a_file_without_rows(
 
 
 @pytest.mark.parametrize("name", ["coco-json", "yolo-text", "motchallenge"])
-def test_detections_of_a_dont_care_frame_go_with_the_frame(name: str) -> None:
-    """The truth loses it, so that they would be of no frame, or false alarms."""
+def test_detections_of_a_dont_care_frame_are_dropped_with_the_frame(name: str) -> None:
+    """The truth loses it, so they would belong to no frame, or be false positives."""
     things = [Thing((1.0, 2.0, 3.0, 4.0), "pedestrian")]
     key = ("Tower", "1")
     frames = {key: {1: things, 2: things}}
@@ -217,7 +221,7 @@ def test_detections_of_a_dont_care_frame_go_with_the_frame(name: str) -> None:
     assert set(conversion.remarks) - set(alone.remarks) == {"1 don't-care frame left out"}
 
 
-def test_results_of_coco_that_no_truth_numbers_are_said_to_be() -> None:
+def test_coco_results_without_a_numbering_truth_are_reported() -> None:
     """Image 1 and category 1 are the truth's first ones, whatever the results mean."""
     found = source_of(make_annotations({STREET: {7: [Thing((1.0, 2.0, 3.0, 4.0), "car")]}}))
     alone = convert(found, "coco-json", Side.DETECTIONS)
@@ -229,8 +233,8 @@ def test_results_of_coco_that_no_truth_numbers_are_said_to_be() -> None:
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_results_of_coco_keep_their_own_numbers(tmp_path: Path, whole: bool) -> None:
-    """Category 7 of image 42 is that of the truth; as category 1 it would be another one."""
+def test_coco_results_keep_their_own_numbers(tmp_path: Path, whole: bool) -> None:
+    """Category 7 of image 42 is that of the truth; as category 1 it would be a different one."""
     entry = {"image_id": 42, "category_id": 7, "bbox": [1.0, 2.0, 3.0, 4.0], "score": 0.5}
     document = {"images": [{"id": 42}], "categories": [{"id": 7, "name": "car"}]}
     given = document | {"annotations": [entry]} if whole else [entry]
@@ -240,10 +244,10 @@ def test_results_of_coco_keep_their_own_numbers(tmp_path: Path, whole: bool) -> 
     assert conversion.remarks == ()
 
 
-def test_results_of_coco_without_the_names_of_a_truth_are_said_to_be_numbers(
+def test_coco_results_without_the_names_of_a_truth_are_reported_to_be_numbers(
     tmp_path: Path,
 ) -> None:
-    """Class 7 is none of a truth in CSV whose class is car."""
+    """A truth in CSV whose class is car has no class 7."""
     entry = {"image_id": 42, "category_id": 7, "bbox": [1.0, 2.0, 3.0, 4.0], "score": 0.5}
     path = write(tmp_path / "found.json", json.dumps([entry]))
     alone = convert(read_source(path, Side.DETECTIONS), "generic-csv", Side.DETECTIONS)
@@ -263,22 +267,22 @@ def test_results_of_coco_without_the_names_of_a_truth_are_said_to_be_numbers(
         ("", ()),
     ],
 )
-def test_a_class_that_detections_of_motchallenge_lose_is_said(
+def test_a_class_that_detections_lose_in_motchallenge_is_reported(
     label: str, said: tuple[str, ...]
 ) -> None:
     found = make_annotations({STREET: {7: [Thing((1.0, 2.0, 3.0, 4.0), label)]}})
     assert convert(source_of(found), "motchallenge", Side.DETECTIONS).remarks == said
 
 
-def test_a_detection_of_kitti_is_no_region() -> None:
-    """`DontCare` is refused by the reader, in any case."""
+def test_a_kitti_detection_cannot_be_a_region() -> None:
+    """The reader refuses `DontCare` in any case."""
     found = make_annotations({STREET: {1: [Thing((1.0, 2.0, 3.0, 4.0), "dontcare")]}}, arity=BOX)
     with pytest.raises(InputError, match="class: found dontcare, expected a class, since"):
         convert(source_of(found), "kitti-tracking", Side.DETECTIONS)
 
 
-def test_a_track_id_beyond_53_bits_is_none_of_coco(tmp_path: Path) -> None:
-    """Its reader takes no integer that JSON's numbers do not hold; CSV has all of 63 bits."""
+def test_a_track_id_beyond_53_bits_is_not_written_to_coco(tmp_path: Path) -> None:
+    """Its reader accepts no integer that JSON numbers cannot hold; CSV has all of 63 bits."""
     things = [Thing((1.0, 2.0, 3.0, 4.0), "car", track_id=track) for track in (7, 2**53)]
     truth = make_annotations({STREET: {1: things}}, arity=BOX)
     with pytest.raises(InputError, match=r"track_id: found 9007199254740992, expected an integer"):
@@ -289,7 +293,7 @@ def test_a_track_id_beyond_53_bits_is_none_of_coco(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["spotgeo-json", "coco-json"])
 def test_detections_of_a_frame_that_the_truth_lacks_are_refused(name: str) -> None:
-    """Results of spotGEO have an entry for each frame of the truth and for no other."""
+    """spotGEO results have an entry for each frame of the truth and for no other."""
     arity = min(FORMATS[name].writer.capacity[Side.TRUTH].arities)
     things = [Thing(tuple(range(arity)), "car")]
     truth, found = (make_annotations({("", "1"): {frame: things}}, arity=arity) for frame in (1, 2))
@@ -300,7 +304,7 @@ def test_detections_of_a_frame_that_the_truth_lacks_are_refused(name: str) -> No
 
 
 @pytest.mark.parametrize(("count", "label"), [(10_001, "car"), (4_500, "c" * 200)])
-def test_a_frame_that_no_line_of_json_holds_is_refused(count: int, label: str) -> None:
+def test_a_frame_that_no_json_line_can_hold_is_refused(count: int, label: str) -> None:
     """A line has at most 10,000 objects and 1 MiB."""
     things = [Thing((1.0, 2.0, 3.0, 4.0), label)] * count
     crowded = make_annotations({STREET: {7: things, 8: []}})
@@ -314,8 +318,8 @@ def test_a_frame_that_no_line_of_json_holds_is_refused(count: int, label: str) -
 
 @pytest.mark.parametrize("name", ["pascal-voc", "dota", "yolo-text", "visdrone-det"])
 @pytest.mark.parametrize("side", Side)
-def test_a_folder_without_a_file_is_not_written(name: str, side: Side) -> None:
-    """A truth of don't-care frames alone leaves nothing where each frame has a file."""
+def test_a_folder_without_files_is_not_written(name: str, side: Side) -> None:
+    """A truth of only don't-care frames leaves nothing if each frame has a file."""
     empty = make_annotations({STREET: {3: []}}, arity=BOX, dont_care=[(STREET, 3)])
     with pytest.raises(InputError, match="found nothing left to write, expected a frame"):
         convert(source_of(empty), name, side, image_size=SIZE)
@@ -323,7 +327,7 @@ def test_a_folder_without_a_file_is_not_written(name: str, side: Side) -> None:
 
 @pytest.mark.parametrize("name", ["motchallenge", "visdrone-mot"])
 def test_frame_numbers_that_would_add_millions_of_frames_are_refused(name: str) -> None:
-    """All frames up to the last are evaluated there, and readers take ten million at most."""
+    """All frames up to the last are evaluated, and readers accept at most ten million."""
     things = [Thing((1.0, 2.0, 3.0, 4.0), "pedestrian")]
     truth = make_annotations({STREET: {1: things, 1732270000500: things}}, arity=BOX)
     with pytest.raises(InputError) as raised:
@@ -333,7 +337,7 @@ def test_frame_numbers_that_would_add_millions_of_frames_are_refused(name: str) 
     assert fault.expected == "frames up to 10000000, as a sequence has no gaps"
 
 
-def test_names_of_classes_alone_are_no_yolo() -> None:
+def test_names_of_classes_without_files_are_not_yolo() -> None:
     truth = source_of(make_annotations({STREET: {1: [Thing((1.0, 2.0, 3.0, 4.0), "car")]}}))
     nothing = source_of(truth.annotations.take_frames(np.array([], dtype=np.int64)))
     with pytest.raises(InputError, match="found nothing left to write"):
@@ -341,8 +345,8 @@ def test_names_of_classes_alone_are_no_yolo() -> None:
 
 
 @pytest.mark.parametrize("name", ["visdrone-det", "visdrone-mot"])
-def test_degrees_that_visdrone_has_not_are_left_out_and_said(tmp_path: Path, name: str) -> None:
-    """With KITTI's 3, for not known, a file is none of VisDrone's by its content."""
+def test_levels_that_visdrone_lacks_are_left_out_and_reported(tmp_path: Path, name: str) -> None:
+    """With KITTI's 3, for unknown, a file is not recognised as VisDrone."""
     box = (1.0, 2.0, 8.0, 9.0)
     degrees = [(0.0, 3.0), (0.5, 1.0), (1.0, float("nan"))]
     things = [
@@ -360,7 +364,7 @@ def test_degrees_that_visdrone_has_not_are_left_out_and_said(tmp_path: Path, nam
     np.testing.assert_array_equal(back["occlusion"], [np.nan, 1.0, np.nan])
 
 
-def test_degrees_of_occlusion_that_become_true_are_said(tmp_path: Path) -> None:
+def test_occlusion_levels_that_become_booleans_are_reported(tmp_path: Path) -> None:
     """KITTI's 2, for largely occluded, is read back as 1."""
     things = [Thing(CORNERS, "car", columns={"occlusion": one}) for one in (0.0, 1.0, 2.0, np.nan)]
     truth = make_annotations({("Tower", "a"): {1: things}})
@@ -383,7 +387,7 @@ def test_degrees_of_occlusion_that_become_true_are_said(tmp_path: Path) -> None:
         ("motchallenge", Side.DETECTIONS, Thing((1, 2, 8, 9), "car"), ("", "det"), "sequence"),
     ],
 )
-def test_what_would_be_read_as_something_else_is_refused(
+def test_data_that_would_be_read_with_another_meaning_is_refused(
     name: str, side: Side, thing: Thing, key: tuple[str, str], field: str
 ) -> None:
     """DCF marks a frame, no area is below 0, and a folder with det.txt is that of one sequence."""
@@ -402,7 +406,7 @@ def test_what_would_be_read_as_something_else_is_refused(
         (STREET, {"trakc_id": 1.0}, "column trakc_id"),
     ],
 )
-def test_a_nameless_sequence_and_numbers_called_as_columns_are_refused(
+def test_a_nameless_sequence_and_numbers_with_names_of_columns_are_refused(
     name: str, key: tuple[str, str], columns: dict[str, float], field: str
 ) -> None:
     side = make_annotations({key: {1: [Thing((1, 2, 8, 9), "car", columns=columns)]}})
@@ -412,7 +416,7 @@ def test_a_nameless_sequence_and_numbers_called_as_columns_are_refused(
 
 
 @pytest.mark.parametrize("name", ["parquet", "arrow"])
-def test_numbers_called_as_columns_of_masks_are_refused(name: str) -> None:
+def test_numbers_with_names_of_mask_columns_are_refused(name: str) -> None:
     thing = Thing((1, 2, 8, 9), "car", columns={"mask_width": 1.0})
     with pytest.raises(InputError, match="column mask_width: found further numbers"):
         convert(source_of(make_annotations({STREET: {1: [thing]}})), name, Side.TRUTH)
@@ -420,15 +424,15 @@ def test_numbers_called_as_columns_of_masks_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize("arity", [2, 4, 8])
 @pytest.mark.parametrize("name", ["spotgeo-json", "coco-json", "dota"])
-def test_frames_without_objects_have_the_shape_of_any_format(name: str, arity: int) -> None:
-    """A detector that finds nothing has no shape, whatever JSON lines are taken for."""
+def test_frames_without_objects_fit_any_shape(name: str, arity: int) -> None:
+    """A detector that finds nothing has no shape, whatever shape its JSON lines are read with."""
     nothing = make_annotations({("", "1"): {1: [], 2: []}}, arity=arity)
     assert convert(source_of(nothing), name, Side.TRUTH).files
 
 
 @pytest.mark.parametrize("side", Side)
-def test_kitti_files_are_recognised_where_classes_are_numbers(tmp_path: Path, side: Side) -> None:
-    """As they are in tables that name a class by its number."""
+def test_kitti_files_with_numeric_classes_are_recognised(tmp_path: Path, side: Side) -> None:
+    """As in tables that give a class by its number."""
     boxes = make_annotations({STREET: {1: [Thing((1, 2, 8, 9), "7")]}})
     path = save(convert(source_of(boxes), "kitti-tracking", side), tmp_path / "kitti")
     source = read_source(path, side)
@@ -437,8 +441,8 @@ def test_kitti_files_are_recognised_where_classes_are_numbers(tmp_path: Path, si
 
 @pytest.mark.parametrize("side", Side)
 @pytest.mark.parametrize("name", ["pascal-voc", "dota"])
-def test_objects_without_a_class_do_not_join_a_class_called_object(name: str, side: Side) -> None:
-    """They are written as of the class object, so that two classes would become one, unsaid."""
+def test_objects_without_a_class_do_not_join_a_class_named_object(name: str, side: Side) -> None:
+    """They are written with the class object, so two classes would silently become one."""
     arity = min(FORMATS[name].writer.capacity[side].arities)
     things = [Thing(tuple(range(arity)), label) for label in ("", "object")]
     both = make_annotations({STREET: {1: things}}, arity=arity)
@@ -458,10 +462,10 @@ def test_objects_without_a_class_do_not_join_a_class_called_object(name: str, si
         ("yolo-text", "classes.txt"),
     ],
 )
-def test_a_sequence_called_as_another_file_of_the_format_is_refused(
+def test_a_sequence_with_the_name_of_another_file_of_the_format_is_refused(
     name: str, sequence: str
 ) -> None:
-    """DOTA's results, KITTI's lengths and YOLO's names of classes are there."""
+    """The names of DOTA's results, KITTI's lengths and YOLO's class names."""
     truth = make_annotations({("", sequence): {1: [Thing((1, 2, 8, 9), "car")]}}, arity=BOX)
     with pytest.raises(InputError) as raised:
         convert(source_of(truth), name, Side.TRUTH, image_size=SIZE)
@@ -470,7 +474,9 @@ def test_a_sequence_called_as_another_file_of_the_format_is_refused(
 
 @pytest.mark.parametrize("sequence", ["a.txt", "a.xml", "gt.txt"])
 @pytest.mark.parametrize("name", ["yolo-text", "motchallenge"])
-def test_a_folder_called_as_a_file_is_a_sequence(tmp_path: Path, name: str, sequence: str) -> None:
+def test_a_folder_with_the_name_of_a_file_is_a_sequence(
+    tmp_path: Path, name: str, sequence: str
+) -> None:
     things = [Thing((256.0, 128.0, 512.0, 256.0), "pedestrian")]
     truth = make_annotations({("", sequence): {1: things}}, arity=BOX)
     conversion = convert(source_of(truth), name, Side.TRUTH, image_size=SIZE)
@@ -483,16 +489,16 @@ def test_a_folder_called_as_a_file_is_a_sequence(tmp_path: Path, name: str, sequ
     "name", ["coco-json", "motchallenge", "visdrone-det", "visdrone-mot", "yolo-text"]
 )
 @pytest.mark.parametrize("side", Side)
-def test_a_box_that_is_wider_than_readers_take_is_refused(name: str, side: Side) -> None:
-    """A width is at most 1e9 pixels there, or 1,000 images; corners may be 2e9 apart."""
+def test_a_box_wider_than_readers_accept_is_refused(name: str, side: Side) -> None:
+    """A width is at most 1e9 pixels, or 1,000 images; corners may be 2e9 apart."""
     wide = make_annotations({STREET: {1: [Thing((-1e9, 1, 1e9, 9), "pedestrian")]}}, arity=BOX)
     with pytest.raises(InputError, match=r"width: found (2000000000\.0|1953125\.0), expected"):
         convert(source_of(wide), name, side, image_size=SIZE)
 
 
 @pytest.mark.parametrize("name", ["generic-csv", "parquet", "arrow"])
-def test_more_columns_than_a_reader_takes_are_refused(name: str) -> None:
-    """JSON lines give each object 64 numbers; the rest of the columns are another ten."""
+def test_more_columns_than_a_reader_accepts_are_refused(name: str) -> None:
+    """JSON lines have up to 64 numbers per object; the other columns are ten more."""
     columns = {f"n{number}": 1.0 for number in range(60)}
     found = make_annotations({STREET: {1: [Thing((1, 2, 8, 9), "car", columns=columns)]}})
     with pytest.raises(InputError, match=r"found 7[01] columns, expected at most 64 columns"):

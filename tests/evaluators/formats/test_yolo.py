@@ -1,4 +1,4 @@
-"""YOLO text: hand-written files, their names and sizes, and every fault."""
+"""YOLO text: handwritten files, their names and sizes, and every fault."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def labels(root: Path, files: dict[str, str], classes: str = "car\nfire truck\n"
     return root
 
 
-def test_truth_is_read_as_it_says(tmp_path: Path) -> None:
-    """Centre and size in parts of 640 x 480; an empty file lists its frame."""
+def test_truth_of_yolo_is_read_as_written(tmp_path: Path) -> None:
+    """Centre and size as fractions of 640 x 480; an empty file lists its frame."""
     root = labels(tmp_path, {"000007.txt": ROW, "000003.txt": ""})
     source = truth_of(root, image_size=SIZE)
     assert source.format == "yolo-text"
@@ -42,7 +42,7 @@ def test_truth_is_read_as_it_says(tmp_path: Path) -> None:
     ]
 
 
-def test_names_of_files_tell_sequence_and_frame(tmp_path: Path) -> None:
+def test_names_of_files_give_sequence_and_frame(tmp_path: Path) -> None:
     flat = labels(tmp_path / "flat", {"street_01.txt": ROW, "street_2.txt": "", "7.txt": ""})
     assert frames_of(truth_of(flat, image_size=SIZE).annotations) == [
         ("images", 7),
@@ -65,7 +65,7 @@ def test_detections_have_a_confidence_last_and_the_truths_names(tmp_path: Path) 
     assert [row[2] for row in objects_of(alone.annotations)] == ["1", "0"]
 
 
-def test_the_library_takes_the_size_of_images(tmp_path: Path) -> None:
+def test_the_library_accepts_the_size_of_images(tmp_path: Path) -> None:
     root = labels(tmp_path, {"1.txt": ROW})
     assert read(root, image_size=SIZE).coordinates.tolist() == [[280.0, 0.0, 360.0, 240.0]]
 
@@ -87,7 +87,9 @@ def test_the_size_of_images_must_be_given(tmp_path: Path) -> None:
         ("0 0.5 0.5 1", None, "4 columns"),
     ],
 )
-def test_a_broken_row_is_named(tmp_path: Path, row: str, field: str | None, found: str) -> None:
+def test_an_invalid_voc_row_is_named(
+    tmp_path: Path, row: str, field: str | None, found: str
+) -> None:
     root = labels(tmp_path, {"1.txt": ROW, "2.txt": ROW + row + "\n", "3.txt": ROW})
     (fault,) = validate_file(root, image_size=SIZE)
     assert (fault.source, fault.line) == (str(root / "2.txt"), 2)
@@ -95,16 +97,16 @@ def test_a_broken_row_is_named(tmp_path: Path, row: str, field: str | None, foun
     assert truth_of(root, image_size=SIZE, on_error="skip").annotations.object_count == 3
 
 
-def test_a_detection_has_a_confidence(tmp_path: Path) -> None:
-    """In truth a sixth value says nothing."""
+def test_a_yolo_detection_needs_a_confidence(tmp_path: Path) -> None:
+    """In truth a sixth value is ignored."""
     root = labels(tmp_path, {"1.txt": "1 0.5 0.25 0.125 0.5 1\n0 0.5 0.5 1 1,\n"})
     (fault,) = validate_file(root, side=Side.DETECTIONS, image_size=SIZE)
     assert (fault.line, fault.field, fault.found) == (2, "column confidence", "nothing")
     assert validate_file(root, image_size=SIZE) == []
 
 
-def test_files_of_five_and_of_six_values_are_this_formats(tmp_path: Path) -> None:
-    """Nothing else is doubted of a wrong row; with four values its format is."""
+def test_files_of_five_and_of_six_values_are_recognised(tmp_path: Path) -> None:
+    """An invalid row is reported as such; with four values the format is not recognised."""
     for values, sure in (
         ("0 0.5 0.5 -1", False),
         ("0 0.5 0.5 -1 1", True),
@@ -114,8 +116,8 @@ def test_files_of_five_and_of_six_values_are_this_formats(tmp_path: Path) -> Non
         assert ("it looks most like yolo-text" in str(first)) is not sure
 
 
-def test_files_of_sequences_that_are_not_wanted_are_not_read(tmp_path: Path) -> None:
-    """But for the first one where none is wanted, of which nothing stays."""
+def test_files_of_unwanted_sequences_are_not_read(tmp_path: Path) -> None:
+    """Except for the first one if none is wanted; nothing of it is kept."""
     root = labels(tmp_path, {"a/1.txt": ROW, "b/1.txt": "broken\n", "c/1.txt": ROW})
     for wanted, frames in (({"c"}, [("c", 1)]), (set(), [])):
         source = truth_of(
@@ -128,8 +130,8 @@ def test_files_of_sequences_that_are_not_wanted_are_not_read(tmp_path: Path) -> 
         assert [key.sequence for key in source.annotations.sequences] == ["a", "b", "c"]
 
 
-def test_parts_of_an_image_may_be_a_thousand(tmp_path: Path) -> None:
-    """Written, too: the size of the image is 2 x 2."""
+def test_fractions_of_an_image_may_be_up_to_a_thousand(tmp_path: Path) -> None:
+    """In writing too: the size of the image is 2 x 2."""
     root = labels(tmp_path, {"1.txt": "0 -1000 1000 0 1000\n"})
     source = truth_of(root, image_size=(2, 2))
     assert source.annotations.coordinates.tolist() == [[-2000.0, 1000.0, -2000.0, 3000.0]]
@@ -155,5 +157,5 @@ def test_other_faults_are_named(
     assert (fault.found, fault.line) == (found, line)
 
 
-def test_the_format_is_recognised(tmp_path: Path) -> None:
+def test_voc_is_recognised(tmp_path: Path) -> None:
     assert detect_format(labels(tmp_path, {"1.txt": "", "2.txt": ROW})).name == "yolo-text"

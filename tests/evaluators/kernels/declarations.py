@@ -1,4 +1,4 @@
-"""The functions of the library as `kernels.h` declares them and as Python does."""
+"""The functions of the library as declared in `kernels.h` and in Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vidscore_evaluators.kernels._sources import sources
 
 FOLDER = Path(kernels.__path__[0])
 
-# At the beginning of a line and not `static`: whatever else can call it.
+# At the beginning of a line and not `static`: these can be called from elsewhere.
 _EXPORTED = re.compile(r"^(?!static\b)(\w+) (\w+)\(([^)]*)\)\s*(?=[{;])", re.MULTILINE)
 _ELEMENTS: dict[str, type[np.generic]] = {
     "double": np.float64,
@@ -26,7 +26,7 @@ _ELEMENTS: dict[str, type[np.generic]] = {
 
 
 def in_header() -> dict[str, tuple[Kind, ...]]:
-    """Parameters of each function of the header; the compiler holds the C files to it."""
+    """Parameters of each function of the header; the compiler checks the C files against it."""
     return _declared(FOLDER / "kernels.h")
 
 
@@ -56,7 +56,7 @@ def _kind(parameter: str) -> Kind:
 
 
 def in_python() -> dict[str, tuple[Kind, ...]]:
-    """Parameters of each function where Python declares it; numpy's booleans are bytes in C."""
+    """Parameters of each function as declared in Python; numpy's booleans are bytes in C."""
     return {
         kernel.name: tuple(np.uint8 if kind is np.bool_ else kind for kind in kernel.kinds)
         for module in (kernels, reading)

@@ -1,4 +1,4 @@
-"""The library of kernels is that of the sources beside it, and refuses wrong arguments."""
+"""The kernel library belongs to the sources beside it, and refuses invalid arguments."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def total(built: Path) -> Kernel:
     return Kernel(load(built), "sum", (np.int64, int, int))
 
 
-def test_arrays_and_whole_numbers_come_to_c_as_they_are(total: Kernel) -> None:
+def test_arrays_and_integers_reach_c_unchanged(total: Kernel) -> None:
     assert total(np.array([3, -5, 2**40]), 3, 7) == 2**40 + 5
     assert total(np.array([3, -5, 2**40]), np.int64(2), 0) == -2
 
 
-# What NDArray[element] is: in the numpy that is installed, before numpy 2.5, and from there on.
+# The form of NDArray[element] in the installed numpy, before numpy 2.5, and from numpy 2.5 on.
 HINTS = {
     "installed": IntArray,
     "former": types.GenericAlias(np.ndarray, (tuple, types.GenericAlias(np.dtype, (np.int64,)))),
@@ -68,7 +68,7 @@ HINTS = {
 
 
 @pytest.mark.parametrize("hint", HINTS.values(), ids=HINTS)
-def test_the_hint_of_an_array_names_its_elements_in_every_numpy(hint: object) -> None:
+def test_the_element_type_is_read_from_the_hint_in_every_numpy(hint: object) -> None:
     assert element_type(hint) is np.int64
 
 
@@ -76,24 +76,24 @@ def test_an_empty_array_has_an_address_too(total: Kernel) -> None:
     assert total(np.empty(0, dtype=np.int64), 0, 5) == 5
 
 
-def test_an_array_that_may_not_be_written_to_may_be_read(total: Kernel) -> None:
+def test_a_read_only_array_can_be_read(total: Kernel) -> None:
     numbers = np.frombuffer(np.array([1, 2]).tobytes(), dtype=np.int64)
     assert total(numbers, 2, 0) == 3
 
 
 @pytest.mark.parametrize("number", [LARGEST, -LARGEST - 1])
-def test_a_number_of_64_bits_goes_through(total: Kernel, number: int) -> None:
+def test_a_number_of_64_bits_is_passed(total: Kernel, number: int) -> None:
     assert total(np.empty(0, dtype=np.int64), 0, number) == number
 
 
 @pytest.mark.parametrize("number", [LARGEST + 1, -LARGEST - 2])
-def test_a_larger_number_is_refused_rather_than_cut(total: Kernel, number: int) -> None:
+def test_a_larger_number_is_refused_and_not_truncated(total: Kernel, number: int) -> None:
     with pytest.raises(OverflowError, match=f"{number} does not fit into 64 bits"):
         total(np.empty(0, dtype=np.int64), 0, number)
 
 
 @pytest.mark.parametrize("number", [1.0, "1", None, np.array([1, 2])])
-def test_what_is_no_whole_number_is_refused(total: Kernel, number: AnyArray) -> None:
+def test_a_value_that_is_not_an_integer_is_refused(total: Kernel, number: AnyArray) -> None:
     with pytest.raises(TypeError, match="int"):
         total(np.empty(0, dtype=np.int64), 0, number)
 
@@ -117,7 +117,7 @@ def test_an_array_of_another_type_is_refused(total: Kernel, array: AnyArray) -> 
 
 
 @pytest.mark.parametrize("value", [None, 5, [1, 2], b"12345678"], ids=repr)
-def test_what_is_no_array_is_refused(total: Kernel, value: AnyArray) -> None:
+def test_a_document_that_is_not_an_array_is_refused(total: Kernel, value: AnyArray) -> None:
     with pytest.raises(TypeError, match=f"got {type(value).__name__}, expected an array of int64"):
         total(value, 0, 0)
 
@@ -133,7 +133,7 @@ def test_what_is_no_array_is_refused(total: Kernel, value: AnyArray) -> None:
     ],
     ids=["gaps", "backwards", "columns first", "repeated", "between two words"],
 )
-def test_an_array_that_c_would_read_otherwise_is_refused(total: Kernel, array: AnyArray) -> None:
+def test_an_array_with_another_memory_layout_is_refused(total: Kernel, array: AnyArray) -> None:
     with pytest.raises(ValueError, match="must be C-contiguous and aligned"):
         total(array, 0, 0)
 
@@ -144,17 +144,17 @@ def test_arguments_are_counted(total: Kernel) -> None:
             total(*arguments)
 
 
-def test_a_function_that_the_library_lacks_is_found_out_at_once(built: Path) -> None:
+def test_a_function_that_the_library_lacks_is_noticed_at_once(built: Path) -> None:
     with pytest.raises(AttributeError, match="product"):
         Kernel(load(built), "product", ())
 
 
-def test_a_library_that_is_missing_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+def test_a_missing_library_is_an_error_with_advice(tmp_path: Path) -> None:
     with pytest.raises(ImportError, match=r"^loops\.so of vidscore cannot be loaded .*make loops"):
         load(tmp_path)
 
 
-def test_a_file_that_is_no_library_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_library_is_an_error_with_advice(tmp_path: Path) -> None:
     (tmp_path / "loops.so").write_bytes(b"not a library")
     with pytest.raises(ImportError, match=r"^loops\.so of vidscore cannot be loaded .*make loops"):
         load(tmp_path)
@@ -162,7 +162,7 @@ def test_a_file_that_is_no_library_is_an_error_that_says_what_to_do(tmp_path: Pa
 
 @pytest.mark.parametrize("change", ["changed", "more", "fewer", "header"])
 def test_a_library_of_other_sources_is_refused(built: Path, tmp_path: Path, change: str) -> None:
-    """An old library beside new Python code could be called with what it does not expect."""
+    """New Python code could call an old library with arguments that it does not expect."""
     folder = shutil.copytree(built, tmp_path / "copy")
     load(folder)
     if change == "changed":
@@ -176,7 +176,7 @@ def test_a_library_of_other_sources_is_refused(built: Path, tmp_path: Path, chan
         load(folder)
 
 
-def test_sources_that_do_not_compile_leave_the_library_as_it_was(
+def test_sources_that_do_not_compile_leave_the_library_unchanged(
     built: Path, tmp_path: Path
 ) -> None:
     folder = shutil.copytree(built, tmp_path / "copy")
@@ -187,7 +187,7 @@ def test_sources_that_do_not_compile_leave_the_library_as_it_was(
     assert (folder / "loops.so").read_bytes() == (built / "loops.so").read_bytes()
 
 
-def test_what_is_not_of_the_sources_cannot_be_called_from_them(tmp_path: Path) -> None:
+def test_the_sources_can_call_no_function_of_others(tmp_path: Path) -> None:
     """Not even the C library: the loops run wherever the processor does."""
     (tmp_path / "digest.c").write_text(DIGEST)
     (tmp_path / "more.c").write_text(
@@ -197,7 +197,7 @@ def test_what_is_not_of_the_sources_cannot_be_called_from_them(tmp_path: Path) -
         compile_loops(tmp_path)
 
 
-def test_two_builds_at_once_both_leave_a_whole_library(built: Path, tmp_path: Path) -> None:
+def test_two_simultaneous_builds_both_leave_an_intact_library(built: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(built, tmp_path / "copy")
     with ThreadPoolExecutor() as pool:
         for _ in pool.map(compile_loops, [folder] * 2):
@@ -214,11 +214,11 @@ def test_compiling_needs_no_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert not home.exists()
 
 
-def test_python_and_the_header_declare_the_functions_of_the_sources_alike() -> None:
+def test_python_and_the_header_declare_the_same_functions_as_the_sources() -> None:
     assert in_python() | {"sources_digest": ()} == in_header() == in_sources()
 
 
-# --- Rows in the order of their keys, beside Python's sort of tuples
+# --- Rows in the order of their keys, compared with Python's sort of tuples
 
 
 CODES = st.integers(-2, 2) | st.sampled_from([-(2**63), 2**63 - 1])
@@ -236,7 +236,7 @@ def _grouped(rows: list[tuple[int, int, float]]) -> tuple[list[int], list[int]]:
 @given(st.lists(st.tuples(CODES, CODES, NUMBERS), max_size=40))
 def test_rows_are_sorted_by_codes_and_then_by_numbers(rows: list[tuple[int, int, float]]) -> None:
     order, first = _grouped(rows)
-    # Python's sort keeps equal rows in their order, too.
+    # Python's sort is stable as well.
     assert order == sorted(range(len(rows)), key=rows.__getitem__)
     ordered = [rows[row] for row in order]
     assert first == [

@@ -1,4 +1,4 @@
-"""Mistakes of a detector by kind, and what mending each would gain, over pixels in plain loops."""
+"""Mistakes of a detector by kind, and the gain of correcting each, over pixels in plain loops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MISSED = "missed"
 
 @dataclass
 class _Class:
-    """Of one class: its objects, and detections as they are and with each kind mended."""
+    """One class: its objects, and detections unchanged and with each kind corrected."""
 
     truth: int = 0
     missed: int = 0
@@ -87,7 +87,7 @@ def _judge(
                 own.mended[column].append(entry)
         if kind:
             counts[kind] += 1
-        # Under its own kind it is the true positive of what it means, or it is gone.
+        # Corrected, it is the true positive of its target, or it is removed.
         if meant is not None and meant not in found and (kind, meant) not in mended:
             mended.add((kind, meant))
             classes[meant.label].mended[kind].append(Found(detection.confidence, True))

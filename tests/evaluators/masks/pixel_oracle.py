@@ -1,9 +1,9 @@
-"""Criteria of masks as their definitions read: over pixels, in plain loops.
+"""Criteria of masks by their definitions: over pixels, in plain loops.
 
-Nothing here uses the code under test. What is not scored follows the standard rule: detections
-that match nothing real are absorbed by an ignored object of their class or by a distractor, which
-take one of a class each, or by a crowd of their class with enough of them inside, and are forgiven
-with more than half of them in the union of the regions.
+Nothing here uses the code under test. Unscored rows follow the standard rule. A detection that
+matches nothing real is absorbed by an ignored object of its class or by a distractor, which take
+one of a class each, or by a crowd of its class with enough of it inside. It is forgiven with more
+than half of it in the union of the regions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from vidscore_evaluators.annotations import ObjectFlag
 
 ROUNDING = 1e-9
 BEFORE = 0.5
-"""IoU at which what is not scored is settled beforehand, by criteria without a threshold."""
+"""IoU at which criteria without a threshold first resolve unscored rows."""
 
 Distance = Callable[[list[Track], list[Track]], float]
 Places = list[tuple[str, int]]
@@ -53,7 +53,7 @@ class Frame:
         return bool(2 * (union & detection.pixels).sum() > detection.pixels.sum())
 
     def absorbers(self, detection: Drawn) -> list[tuple[float, Drawn]]:
-        """How alike what may absorb a detection is to it; of crowds, the share inside."""
+        """Similarity of each possible absorber to a detection; for crowds, the share inside."""
         found = []
         for one in self.truth:
             if one.flag == ObjectFlag.CROWD and one.label == detection.label:
@@ -85,16 +85,16 @@ def labels_of(world: World) -> list[str]:
 
 
 Taken = set[tuple[Drawn, str]]
-"""What is matched already, by the class of the detection."""
+"""What is already matched, by the class of the detection."""
 
 
 @dataclass(frozen=True)
 class Match:
-    """What became of a detection.
+    """The outcome of a detection.
 
     Attributes:
         outcome: True, False, or None for not counted.
-        partner: The real object that it is matched with.
+        partner: The matched real object.
     """
 
     outcome: bool | None
@@ -102,7 +102,7 @@ class Match:
 
 
 def greedily(frame: Frame, threshold: float) -> dict[Drawn, Match]:
-    """The surest detections choose first, each the most similar free object of its class."""
+    """The most confident detections choose first, each the most similar free object."""
     taken: Taken = set()
     matches = {}
     for detection in frame.surest_first():
@@ -118,7 +118,7 @@ def greedily(frame: Frame, threshold: float) -> dict[Drawn, Match]:
 
 
 def optimally(frame: Frame, threshold: float) -> dict[Drawn, Match]:
-    """In each class the greatest sum of IoU, thresholded afterwards."""
+    """In each class the maximum sum of IoU, thresholded afterwards."""
     matches: dict[Drawn, Match] = {}
     for label in sorted({one.label for one in frame.detections}):
         real = frame.real(label)
@@ -137,7 +137,7 @@ def optimally(frame: Frame, threshold: float) -> dict[Drawn, Match]:
 
 
 def _unmatched(frame: Frame, detection: Drawn, threshold: float, taken: Taken) -> Match:
-    """What becomes of a detection that is matched with nothing real."""
+    """The outcome of a detection that is matched with nothing real."""
     free = [
         (alike, one)
         for alike, one in frame.absorbers(detection)
@@ -152,14 +152,14 @@ def _unmatched(frame: Frame, detection: Drawn, threshold: float, taken: Taken) -
 
 
 def meets(similarity: float, threshold: float) -> bool:
-    """Whether a similarity is at least a threshold, but for rounding."""
+    """Whether a similarity is at least a threshold, apart from rounding."""
     return similarity >= threshold - ROUNDING
 
 
 def found_by_class(
     world: World, match: Callable[[Frame, float], dict[Drawn, Match]], threshold: float
 ) -> Iterator[tuple[list[Found], int]]:
-    """Detections of each class of the truth with what became of them, and its objects."""
+    """Detections of each class of the truth with their outcomes, and its objects."""
     frames = list(frames_of(world).values())
     matched = [match(frame, threshold) for frame in frames]
     for label in labels_of(world):
@@ -176,10 +176,11 @@ def found_by_class(
 
 
 def settled(frame: Frame) -> Frame:
-    """A frame without what is not scored, and without the detections that go with it.
+    """A frame without unscored rows, and without the detections matched with them.
 
     Those of a class are matched with its real and ignored objects, and with distractors, by the
-    greatest sum of IoU among pairs at `BEFORE` or above.
+    maximum
+    sum of IoU among pairs at `BEFORE` or above.
     """
     partner: dict[Drawn, Drawn] = {}
     for label in {one.label for one in frame.detections}:
@@ -213,7 +214,7 @@ def settled(frame: Frame) -> Frame:
 
 
 def over_frames(world: World, distance: Distance) -> float:
-    """Mean over classes of the mean over frames; a frame's set is of tracks of one frame."""
+    """Mean over classes of the mean over frames; the set of a frame has tracks of one frame."""
     frames = [settled(frame) for frame in frames_of(world).values()]
     means = []
     for label in labels_of(world):
@@ -253,7 +254,7 @@ def over_windows(world: World, distance: Distance, window_frames: int) -> float:
 
 
 def tracks_of(world: World, label: str) -> dict[str, tuple[list[Track], list[Track]]]:
-    """Tracks of a class by video and side; frames are numbered as they are evaluated."""
+    """Tracks of a class by video and side; frames are numbered in order of evaluation."""
     tracks: dict[str, tuple[dict[int, Track], dict[int, Track]]] = {}
     counts: dict[str, int] = {}
     for (video, _), frame in frames_of(world).items():

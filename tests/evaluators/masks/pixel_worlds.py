@@ -1,6 +1,6 @@
-"""Seeded worlds of drawn objects that are no boxes, with don't-care of every kind.
+"""Seeded worlds of drawn objects that are not boxes, with don't-care of every kind.
 
-No two similarities of an object are equal: which of the two is taken is not the criteria's to say.
+No two similarities of an object are equal: the criteria do not define which of the two is taken.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Drawn:
     """An object of a frame.
 
     Attributes:
-        pixels: (HEIGHT, WIDTH) which are its own.
+        pixels: (HEIGHT, WIDTH), its own pixels.
         label: Its class.
         track: Its track.
-        confidence: How sure the system is.
+        confidence: Its confidence.
         flag: A bit of `ObjectFlag`, or 0.
     """
 
@@ -58,7 +58,7 @@ class World:
     detections: Mapping[str, Frames]
 
     def annotations(self) -> tuple[Annotations, Annotations]:
-        """Both sides as the code under test takes them."""
+        """Both sides as annotations for the code under test."""
         return _annotations(self.truth), _annotations(self.detections)
 
 
@@ -79,7 +79,7 @@ def make_world(seed: int) -> World:
             special = _special(random)
             shown[frame] = [*present, *special]
             found[frame] = _found(random, present, special)
-            while _have_ties(shown[frame], found[frame]):  # which any rule may break
+            while _have_ties(shown[frame], found[frame]):  # Any rule may break these.
                 found[frame] = _found(random, present, special)
         shown[FRAMES], found[FRAMES] = [], []
         truth[video], detections[video] = shown, found
@@ -87,7 +87,7 @@ def make_world(seed: int) -> World:
 
 
 def _special(random: np.random.Generator) -> list[Drawn]:
-    """What is not scored: at most one absorber of each kind, and regions that overlap."""
+    """Unscored rows: at most one absorber of each kind, and regions that overlap."""
     made = [
         Drawn(_blob(random, 16), "ab"[int(random.integers(2))], track, flag=flag)
         for flag, track in _ABSORBERS
@@ -99,7 +99,7 @@ def _special(random: np.random.Generator) -> list[Drawn]:
 
 
 def _found(random: np.random.Generator, present: list[Drawn], special: list[Drawn]) -> list[Drawn]:
-    """Detections: most objects once, some twice, some of another class, some of nothing."""
+    """Detections: most objects once, some twice, some of another class, and some false ones."""
     found: list[Drawn] = []
     for one in [*present, *special]:
         for again in range(2):
@@ -111,7 +111,7 @@ def _found(random: np.random.Generator, present: list[Drawn], special: list[Draw
         found.append(Drawn(_blob(random, 10), "a", 90))
     tracks = {track: one for one in found for track in [(one.label, one.track)]}
     chosen = list(tracks.values())
-    # Of two decimals less than 100 differ, so that none are equal in a frame.
+    # Two decimals, and fewer than 100 detections, so that none are equal in a frame.
     confidences = random.permutation(97)[: len(chosen)] / 100
     return [
         dataclasses.replace(one, confidence=float(confidence))
@@ -141,13 +141,13 @@ def _blob(random: np.random.Generator, most_px: int) -> BoolArray:
 
 
 def _moved(random: np.random.Generator, pixels: BoolArray, most_px: int) -> BoolArray:
-    """The same, somewhere else and with other edges; what leaves the image comes in again."""
+    """The same mask, moved and with other edges; pixels that leave the image re-enter it."""
     shift = random.integers(-most_px, most_px + 1, 2).tolist()
     return _frayed(random, np.roll(pixels, shift, (0, 1)))
 
 
 def _frayed(random: np.random.Generator, pixels: BoolArray) -> BoolArray:
-    """Without some of its pixels, but with some."""
+    """The same mask without some of its pixels and with some others."""
     kept: BoolArray = pixels & (random.random(pixels.shape) < 0.95)
     return kept if kept.any() else pixels
 

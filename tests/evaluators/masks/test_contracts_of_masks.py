@@ -1,4 +1,4 @@
-"""The contract suite over criteria of masks: no order, cut, layout or process matters."""
+"""The contract suite over criteria of masks: order, division, layout and process do not matter."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from vidscore_evaluators.testing import EvaluatorContract
 from vidscore_evaluators.testing.strategies import Case
 
 SCALE, SIDE_PX = 12, 240
-"""Pixels of a mask for each pixel of a box, so that none is empty, and of its image."""
+"""Mask pixels per box pixel, so that no mask is empty, and the size of the image."""
 
 
 def masked(side: Annotations) -> Annotations:
-    """The same objects, whose masks are the outlines of their boxes, with a corner cut off some."""
+    """The same objects with masks of their boxes' outlines, some with a corner cut off."""
     corners = SCALE * corners_of_boxes(side.coordinates)
     cut = side.coordinates.sum(axis=1) % 2 < 1
     outlines = [
@@ -31,7 +31,7 @@ def masked(side: Annotations) -> Annotations:
 
 
 class OfMasks(EvaluatorContract):
-    """What holds for boxes holds for masks."""
+    """The hooks for boxes, applied to masks."""
 
     object_flags = (0, 0, 0, 0, *(flag.value for flag in ObjectFlag))
     examples = 2

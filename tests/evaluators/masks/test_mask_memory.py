@@ -1,4 +1,4 @@
-"""Scoring holds at most twice the runs of masks: the given ones, and one copy in a common order."""
+"""Scoring holds at most twice the runs of masks: the given ones, and one reordered copy."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from vidscore_evaluators.testing import Thing, make_annotations
 FRAMES, OBJECTS, RUNS = 100, 10, 1000
 SIDE_PX = 1000
 COLUMNS_BYTES = 1000
-"""What else is held of an object: columns, pairs, its share of regions that are united at once."""
+"""Other memory per object: columns, pairs, and its part of regions that are united at once."""
 
 
 def scene(seed: int) -> Annotations:
-    """Objects with masks of many runs, some of which are regions or crowds, in two videos."""
+    """Objects with masks of many runs, some of them regions or crowds, in two videos."""
     random = np.random.default_rng(seed)
     flags = [0] * (OBJECTS - 3) + [int(ObjectFlag.REGION)] * 2 + [int(ObjectFlag.CROWD)]
     things = [
@@ -42,7 +42,7 @@ def scene(seed: int) -> Annotations:
 
 
 def held_runs(evaluator: str, truth: Annotations, detections: Annotations) -> float:
-    """Most memory while scoring, in runs of both sides; other columns are taken off."""
+    """Peak memory while scoring, in runs of both sides, without other columns."""
     ready = create_evaluator(evaluator, {"base": "mask"})
     first = np.arange(1)
     score_annotations([ready], truth.take_frames(first), detections.take_frames(first))
@@ -61,7 +61,7 @@ def held_runs(evaluator: str, truth: Annotations, detections: Annotations) -> fl
 
 @pytest.mark.parametrize("evaluator", ["coco", "hota"])
 def test_scoring_holds_at_most_twice_the_runs(evaluator: str) -> None:
-    """Whatever there is of regions, crowds and frames that do not count; and in order, no copy."""
+    """With any regions, crowds and frames that do not count; data in order needs no copy."""
     truth, detections = scene(1), replace(scene(2), flags=np.zeros(FRAMES * OBJECTS, np.uint8))
     frame_flags = truth.frame_flags.copy()
     frame_flags[::7] = FrameFlag.DONT_CARE

@@ -4,9 +4,9 @@
 | --- | --- |
 | `coco` | pycocotools, in `tests/evaluators/presets/test_coco_segmentation.py` |
 | `clear`, `identity`, `hota` | trackeval, in `tests/evaluators/presets/test_mots.py` |
-| all others | plain loops over pixels: `CHECKS`, on worlds of masks that are no boxes |
+| all others | plain loops over pixels: `CHECKS`, on worlds of masks that are not boxes |
 
-`ORACLES` says the same, and a test holds that no criterion is left out.
+`ORACLES` has the same content, and a test checks that no criterion is missing.
 """
 
 from __future__ import annotations
@@ -146,14 +146,14 @@ CHECKS: Mapping[str, Check] = {
     ),
     "ospa2": check_ospa2,
 }
-"""What holds a criterion to the pixels."""
+"""The check of a criterion over pixels."""
 
 PRESETS = Path(__file__).parents[1] / "presets"
 ORACLES: Mapping[str, str] = {
     "coco": "test_coco_segmentation.py",
     **dict.fromkeys(("clear", "identity", "hota"), "test_mots.py"),
 }
-"""Criteria whose oracle is their benchmark's own scorer, and the test that asks it."""
+"""Criteria whose oracle is their benchmark's own scorer, and the test that runs it."""
 
 
 def test_every_criterion_of_masks_has_an_oracle() -> None:
@@ -163,20 +163,20 @@ def test_every_criterion_of_masks_has_an_oracle() -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", CHECKS)
-def test_a_criterion_gives_what_its_definition_gives_over_pixels(name: str, seed: int) -> None:
+def test_a_criterion_equals_its_definition_over_pixels(name: str, seed: int) -> None:
     """With crowds, ignored objects, distractors, regions and a frame that is not evaluated."""
     CHECKS[name](make_world(seed))
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", CHECKS)
-def test_a_criterion_gives_what_its_definition_gives_over_many_pixels(name: str) -> None:
+def test_a_criterion_equals_its_definition_over_many_pixels(name: str) -> None:
     for seed in range(100, 160):
         CHECKS[name](make_world(seed))
 
 
-def test_the_worlds_ask_for_everything() -> None:
-    """Mistakes of every kind, detections that are not counted, and figures that no boxes have."""
+def test_the_worlds_cover_every_rule() -> None:
+    """Mistakes of every kind, uncounted detections, and figures that differ from those of boxes."""
     worlds = [make_world(seed) for seed in SEEDS]
     kinds = {kind for world in worlds for kind in KINDS if mistakes(world, 0.5, 0.1)[kind]}
     assert kinds == set(KINDS)

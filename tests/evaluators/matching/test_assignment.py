@@ -1,4 +1,4 @@
-"""Assignments: the least sum, and of equal ones the very choice that scipy makes."""
+"""Assignments: the minimum sum, and among equal ones the same choice as scipy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from vidscore_evaluators.matching import CostBlocks, assign
 
 FEW_COSTS = st.sampled_from([0.0, 1.0, 2.0, 0.1 + 0.2, 0.3, 1e6, 3**0.5, 12**0.5, 27**0.5])
-"""Costs that often tie, some of them but for the last bit."""
+"""Costs that often tie, some of them except for the last bit."""
 
 
 def stacks(most_rows: int, most_more: int) -> st.SearchStrategy[np.ndarray]:
@@ -38,8 +38,8 @@ def block_of(matrix: np.ndarray, other: float) -> tuple[CostBlocks, np.ndarray]:
 
 
 @given(stacks(4, 2))
-def test_rows_get_columns_of_their_own_at_the_least_sum(costs: np.ndarray) -> None:
-    """As trying every choice of columns says, and as each matrix is solved alone."""
+def test_rows_get_their_own_columns_at_the_minimum_sum(costs: np.ndarray) -> None:
+    """As by trying every choice of columns, and as by solving each matrix alone."""
     found = assign(costs)
     rows = range(costs.shape[1])
     for index, matrix in enumerate(costs):
@@ -55,8 +55,8 @@ def test_rows_get_columns_of_their_own_at_the_least_sum(costs: np.ndarray) -> No
 
 
 @given(stacks(9, 5))
-def test_of_equal_sums_scipys_is_chosen(costs: np.ndarray) -> None:
-    """Matrices full of ties, exact ones and such as rounding makes or breaks."""
+def test_among_equal_sums_the_choice_is_scipys(costs: np.ndarray) -> None:
+    """Matrices full of ties, exact ones and ones that rounding makes or breaks."""
     expected = [linear_sum_assignment(matrix)[1].tolist() for matrix in costs]
     assert assign(costs).tolist() == expected
 
@@ -77,7 +77,7 @@ def test_large_matrices_full_of_ties_are_solved_as_by_scipy(seed: int) -> None:
 def test_pairs_of_a_block_are_assigned_as_in_its_matrix(
     costs: np.ndarray, other: float, is_tall: bool
 ) -> None:
-    """Lying or standing, as scipy solves the matrix; cells that are no pairs have one cost."""
+    """Wide or tall, as scipy solves the matrix; cells that are not pairs have one cost."""
     for matrix in costs.transpose(0, 2, 1) if is_tall else costs:
         blocks, of_pairs = block_of(matrix, other)
         assigned = blocks.assign(of_pairs, np.array([other]))
@@ -86,7 +86,7 @@ def test_pairs_of_a_block_are_assigned_as_in_its_matrix(
         assert assigned.tolist() == expected[blocks.rows, blocks.columns].tolist()
 
 
-def test_blocks_of_all_shapes_are_assigned_as_each_alone() -> None:
+def test_blocks_of_all_shapes_are_assigned_as_if_each_were_alone() -> None:
     """400 blocks of up to 12 x 12 in one call, some of them without a pair."""
     random = np.random.default_rng(3)
     shapes = random.integers(1, 13, size=(400, 2))
@@ -107,7 +107,7 @@ def test_blocks_of_all_shapes_are_assigned_as_each_alone() -> None:
     assert found.tolist() == np.concatenate(alone).tolist()
 
 
-def test_nothing_is_assigned_where_there_is_nothing() -> None:
+def test_empty_input_has_no_assignment() -> None:
     """No matrix, no block."""
     none = np.zeros(0, dtype=np.int64)
     assert assign(np.zeros((0, 2, 3))).shape == (0, 2)
@@ -117,7 +117,7 @@ def test_nothing_is_assigned_where_there_is_nothing() -> None:
 
 @pytest.mark.parametrize("cost", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("rows", [2, 3, 4])
-def test_costs_that_are_no_finite_numbers_are_refused(cost: float, rows: int) -> None:
+def test_infinite_and_nan_costs_are_refused(cost: float, rows: int) -> None:
     """The error names the matrix that has them, and not the one before."""
     costs = np.zeros((2, rows, 4))
     costs[1] = cost
@@ -126,7 +126,7 @@ def test_costs_that_are_no_finite_numbers_are_refused(cost: float, rows: int) ->
 
 
 def test_pairs_outside_their_block_are_refused() -> None:
-    """Places from the block's height or width on, and negative ones, are no memory of its own."""
+    """Places from the block's height or width on, and negative ones, are outside its memory."""
     one, sizes = np.array([1.0]), np.array([2])
     for row, column in ((2, 0), (0, 2), (-1, 0), (0, -1)):
         blocks = CostBlocks(np.array([0, 1]), np.array([row]), np.array([column]), sizes, sizes)
@@ -134,7 +134,7 @@ def test_pairs_outside_their_block_are_refused() -> None:
             blocks.assign(one, one)
 
 
-def test_blocks_that_do_not_hold_the_pairs_are_refused() -> None:
+def test_blocks_that_do_not_cover_the_pairs_are_refused() -> None:
     """Offsets that do not begin at 0, descend or end elsewhere, and columns of other lengths."""
     zero, sizes = np.zeros(2, dtype=np.int64), np.array([1, 1])
     for starts in ([1, 1, 2], [0, 2, 1], [0, 1, 3], [0, 2]):
@@ -146,6 +146,6 @@ def test_blocks_that_do_not_hold_the_pairs_are_refused() -> None:
 
 
 def test_more_rows_than_columns_are_refused() -> None:
-    """Three rows cannot have a column each of two."""
+    """Three rows cannot each have one of two columns."""
     with pytest.raises(ValueError, match="3 rows cannot have a column each of 2"):
         assign(np.zeros((1, 3, 2)))

@@ -66,7 +66,7 @@ def test_gains_worked_by_hand(
     assert gains_of(edges, priorities) == expected
 
 
-def test_nothing_gains_where_there_are_no_pairs() -> None:
+def test_without_pairs_there_are_no_gains() -> None:
     assert not match_maximum(pairs_of([]), 3, 2).any()
     assert match_maximum(pairs_of([]), 0, 0).tolist() == []
 
@@ -101,7 +101,7 @@ def test_both_stages_have_the_sizes_of_their_own_maximum_matchings(
 
 @pytest.mark.parametrize("density", [0.01, 0.03, 0.1, 0.5])
 def test_large_components_are_matched_like_small_ones(density: float) -> None:
-    """120 x 150 objects in one knot: every tenth prefix has the size of its maximum matching."""
+    """120 x 150 objects in one component: every tenth prefix has the maximum size."""
     random = np.random.default_rng(7)
     table = random.random((120, 150)) < density
     priorities = random.random(150)
@@ -114,10 +114,10 @@ def test_large_components_are_matched_like_small_ones(density: float) -> None:
 
 
 @pytest.mark.parametrize("last", [0, 1000, 2000])
-def test_in_a_long_chain_all_gain_but_the_one_that_comes_last(last: int) -> None:
-    """2,000 objects, each with two neighbours of a row of 2,001: any 2,000 of these can be matched.
+def test_in_a_long_chain_all_but_the_last_gain(last: int) -> None:
+    """2,000 objects, each with two neighbours in a row of 2,001: any 2,000 of these can be matched.
 
-    They come from one end on, so that each may push all before it along.
+    They come from one end on, so each may push all before it along.
     """
     count = 2000
     edges = [(left, right) for left in range(count) for right in (left, left + 1)]

@@ -1,4 +1,4 @@
-"""The two matchings against going through detections one by one and trying every matching."""
+"""The two matchings against processing detections one by one and trying every matching."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ def greedily(
 
 
 @given(tables(), lattice, st.data())
-def test_greedy_matching_is_what_its_definition_says(
+def test_greedy_matching_equals_its_definition(
     similarities: FloatArray, at_least: float, data: st.DataObject
 ) -> None:
-    """Whatever targets come second and may be reused, each detection gets the same target."""
+    """For any secondary and reusable targets, each detection gets the same target."""
     width = similarities.shape[1]
     flags = st.lists(st.booleans(), min_size=width, max_size=width)
     second, reusable = data.draw(flags), data.draw(flags)
@@ -71,8 +71,8 @@ def test_greedy_matching_is_what_its_definition_says(
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_many_detections_take_what_their_definition_says(seed: int) -> None:
-    """A sparse table of 400 detections, ties included, as going one by one has it."""
+def test_many_detections_get_the_targets_of_the_definition(seed: int) -> None:
+    """A sparse table of 400 detections, with ties, as by processing one by one."""
     random = np.random.default_rng(seed)
     similarities = np.round(random.random((400, 300)), 2)
     similarities[random.random((400, 300)) > 0.01] = 0.0
@@ -82,7 +82,7 @@ def test_many_detections_take_what_their_definition_says(seed: int) -> None:
     assert len(expected) > 200
 
 
-def test_a_chain_of_detections_that_wait_for_one_another_is_settled() -> None:
+def test_a_chain_of_detections_that_wait_for_one_another_is_resolved() -> None:
     """Detection k prefers target k, then k - 1: the first takes 0, and each later one its own."""
     count = 200
     similarities = np.zeros((count, count))
@@ -92,7 +92,7 @@ def test_a_chain_of_detections_that_wait_for_one_another_is_settled() -> None:
     assert greedily(similarities, 0.5, none, none) == {k: k for k in range(count)}
 
 
-def test_nothing_is_matched_with_nothing() -> None:
+def test_empty_input_has_no_matches() -> None:
     """No pairs give no matches, of either kind."""
     empty = np.zeros(0, dtype=np.int64)
     none = Candidates(empty, empty, np.zeros(0))
@@ -101,8 +101,8 @@ def test_nothing_is_matched_with_nothing() -> None:
 
 
 @pytest.mark.parametrize(("detection", "target"), [(2, 0), (0, 3), (-1, 0), (0, -1)])
-def test_pairs_of_what_is_not_there_are_refused(detection: int, target: int) -> None:
-    """Two detections and three targets have the numbers from 0 on, and no others."""
+def test_pairs_of_missing_rows_are_refused(detection: int, target: int) -> None:
+    """Two detections and three targets are numbered from 0, and other numbers are invalid."""
     pair = Candidates(np.array([detection]), np.array([target]), np.array([0.9]))
     with pytest.raises(ValueError, match="pairs reach beyond 2 left and 3 right objects"):
         match_maximum_weight(pair.pairs, pair.similarities, 2, 3)
@@ -122,7 +122,7 @@ def test_columns_of_other_lengths_are_refused() -> None:
 
 @pytest.mark.parametrize("weight", [0.0, -0.0, -1.0, -np.inf, np.nan])
 def test_a_pair_without_weight_is_never_matched(weight: float) -> None:
-    """Nor does it stand in the way of others: of a row of three the other two are matched."""
+    """It does not block others either: of a row of three the other two are matched."""
     similarities = np.array([[0.5, weight], [weight, weight], [0.0, 0.25]])
     pairs = all_pairs(similarities)
     chosen = match_maximum_weight(pairs.pairs, pairs.similarities, 3, 2)
@@ -140,7 +140,7 @@ def test_each_dominant_pair_may_make_another_dominant() -> None:
 
 
 @given(tables(largest=4))
-def test_the_optimal_matching_has_the_greatest_sum(similarities: FloatArray) -> None:
+def test_the_optimal_matching_has_the_maximum_sum(similarities: FloatArray) -> None:
     """No permutation of the larger side has a greater sum; pairs of weight 0 are never matched."""
     pairs = all_pairs(similarities)
     chosen = match_maximum_weight(pairs.pairs, pairs.similarities, *similarities.shape)
@@ -157,7 +157,7 @@ def test_the_optimal_matching_has_the_greatest_sum(similarities: FloatArray) -> 
     assert similarities[rows, columns].sum() == best
 
 
-def test_components_are_solved_apart_and_give_what_they_give_alone() -> None:
+def test_components_are_solved_separately_with_the_same_result_as_alone() -> None:
     """A 2 x 2 block beside a star: 0.6 + 0.7 beats 0.9 + 0.1; the star keeps its best pair."""
     similarities = np.zeros((3, 5))
     similarities[:2, :2] = [[0.9, 0.6], [0.7, 0.1]]
@@ -171,10 +171,10 @@ def test_components_are_solved_apart_and_give_what_they_give_alone() -> None:
 
 @pytest.mark.parametrize("largest_table", [1 << 22, 1])
 @pytest.mark.parametrize("seed", range(6))
-def test_dominant_pairs_and_conflict_components_together_reach_the_greatest_sum(
+def test_dominant_pairs_and_conflict_components_together_reach_the_maximum_sum(
     seed: int, largest_table: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """60 x 50 objects with an own partner each and weak rivals: as one table solved at once."""
+    """60 x 50 objects with one partner each and weak rivals: equal to one table solved at once."""
     monkeypatch.setattr(matching, "MAX_COMPONENT_CELLS", largest_table)
     random = np.random.default_rng(seed)
     similarities = np.where(random.random((60, 50)) < 0.05, random.random((60, 50)), 0.0)

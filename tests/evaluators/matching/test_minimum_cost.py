@@ -1,4 +1,4 @@
-"""Matching with as many pairs as possible, then the least cost, against trying everything."""
+"""Matching with the maximum number of pairs, then the minimum cost, against trying everything."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def matchings(edges: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
 
 
 def best(edges: Edges) -> tuple[int, Fraction]:
-    """Most pairs, and the least exact sum of costs with so many."""
+    """The maximum number of pairs, and the minimum exact sum of costs for that number."""
     found = min(
         (-len(chosen), sum((Fraction(edges[edge]) for edge in chosen), Fraction(0)))
         for chosen in matchings(sorted(edges))
@@ -68,7 +68,7 @@ def match(frames: list[Edges]) -> list[list[tuple[int, int]]]:
 @pytest.mark.parametrize("large", [1, 1 << 12], ids=["by component", "by frame"])
 @given(frames=st.lists(FRAME, max_size=4))
 def test_every_frame_gets_a_best_matching(large: int, frames: list[Edges]) -> None:
-    """As many pairs as any matching has, and no dearer than any with so many."""
+    """As many pairs as any matching has, and no matching with as many costs less."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(matching, "MAX_MATRIX_CELLS", large)
         found = match(frames)
@@ -80,14 +80,14 @@ def test_every_frame_gets_a_best_matching(large: int, frames: list[Edges]) -> No
 
 
 @given(st.lists(FRAME, min_size=1, max_size=5))
-def test_no_other_frame_plays_a_part(frames: list[Edges]) -> None:
-    """Ties included, a frame alone is matched as it is among others."""
+def test_other_frames_have_no_influence(frames: list[Edges]) -> None:
+    """With ties too, a frame alone is matched as among others."""
     assert match(frames) == [match([edges])[0] for edges in frames]
 
 
 @given(FRAME, st.randoms(use_true_random=False))
-def test_the_order_of_an_objects_pairs_plays_no_part(edges: Edges, random: Random) -> None:
-    """Ties included: pairs of one left object may come in any order."""
+def test_the_order_of_an_objects_pairs_has_no_influence(edges: Edges, random: Random) -> None:
+    """With ties too: pairs of one left object may be in any order."""
     keys = sorted(edges, key=lambda edge: (edge[0], random.random()))
     pairs = Pairs(
         np.array([left for left, _ in keys], dtype=np.int64),
@@ -135,8 +135,8 @@ def test_small_frames_worked_by_hand(edges: Edges, expected: list[tuple[int, int
     assert match([edges])[0] == expected
 
 
-def test_a_pair_more_outweighs_any_cost_in_a_large_frame() -> None:
-    """A chain of 100 + 100 objects has one perfect matching, the one of its dear pairs."""
+def test_one_more_pair_outweighs_any_cost_in_a_large_frame() -> None:
+    """A chain of 100 + 100 objects has one perfect matching, that of its expensive pairs."""
     count = 100
     rows = np.arange(count)
     left = np.concatenate([rows, rows[1:]])
@@ -148,6 +148,6 @@ def test_a_pair_more_outweighs_any_cost_in_a_large_frame() -> None:
     assert costs[order][matched].tolist() == [1e6] * count
 
 
-def test_nothing_is_matched_where_there_is_no_pair() -> None:
+def test_nothing_is_matched_without_pairs() -> None:
     none = np.zeros(0, dtype=np.int64)
     assert match_minimum_cost(Pairs(none, none), np.zeros(0), none, 2, 3).tolist() == []

@@ -21,10 +21,10 @@ FEW = st.sampled_from([-0.0, 0.0, 0.25, 0.5])
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), FEW, st.booleans(), FEW), max_size=120), st.booleans())
-def test_pairs_come_by_object_choice_weight_and_place(
+def test_pairs_are_sorted_by_object_choice_weight_and_place(
     rows: list[tuple[int, float, bool, float]], placed: bool
 ) -> None:
-    """Of what is equal in all of these the first comes first."""
+    """Pairs that are equal in all of these keep their order."""
     rows.sort(key=lambda row: row[0])
     left = [row[0] for row in rows]
     weights, second, last = ([row[column] for row in rows] for column in (1, 2, 3))
@@ -49,6 +49,6 @@ def test_very_many_pairs_of_one_object_are_ordered() -> None:
     assert weights[found].tolist() == list(range(len(weights)))[::-1]
 
 
-def test_pairs_that_are_not_sorted_are_refused() -> None:
+def test_unsorted_pairs_are_refused() -> None:
     with pytest.raises(ValueError, match="sorted by their left objects"):
         preference_order(pairs_of([1, 0]), np.zeros(2), np.zeros(2, dtype=np.bool_))

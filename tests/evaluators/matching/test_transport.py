@@ -1,4 +1,4 @@
-"""Transport against trying everything, a linear programme, and itself by its other way."""
+"""Transport against trying everything, a linear programme, and its own other algorithm."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vidscore_evaluators.testing.examples import example_count
 
 
 def cost_by_linear_programme(costs: FloatArray) -> float:
-    """Eq. 2 as it reads, with p = 1."""
+    """Eq. 2 with p = 1."""
     m, n = costs.shape
     rows = np.kron(np.eye(m), np.ones(n))
     columns = np.kron(np.ones(m), np.eye(n))
@@ -34,7 +34,7 @@ def cost_by_linear_programme(costs: FloatArray) -> float:
 
 @st.composite
 def tables(draw: st.DrawFn, most: int = 7) -> FloatArray:
-    """Costs on a coarse lattice, where equal ones are common, or anywhere."""
+    """Costs on a coarse lattice, on which equal ones are common, or anywhere."""
     shape = draw(st.integers(1, most)), draw(st.integers(1, most))
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     if draw(st.booleans()):
@@ -49,7 +49,7 @@ def test_two_piles_and_three_holes_by_hand() -> None:
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_two_and_three_are_as_cheap_as_the_best_of_all_plans(seed: int) -> None:
+def test_two_and_three_cost_as_much_as_the_best_of_all_plans(seed: int) -> None:
     """Six grains, all of their 720 orders."""
     costs = np.random.default_rng(seed).integers(0, 9, (2, 3)) / 8
     best = min(
@@ -62,7 +62,7 @@ def test_two_and_three_are_as_cheap_as_the_best_of_all_plans(seed: int) -> None:
 @settings(max_examples=example_count(60), deadline=None)
 @given(tables(), st.sampled_from([0, _solvers.MAX_ASSIGNED_UNITS]))
 def test_a_linear_programme_finds_nothing_cheaper(costs: FloatArray, most_units: int) -> None:
-    """By grains and by paths alike; HiGHS itself is exact to about 1e-9."""
+    """With grains and with paths; HiGHS itself is exact to about 1e-9."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_solvers, "MAX_ASSIGNED_UNITS", most_units)
         assert transport(costs).cost == pytest.approx(cost_by_linear_programme(costs), abs=1e-9)
@@ -70,8 +70,8 @@ def test_a_linear_programme_finds_nothing_cheaper(costs: FloatArray, most_units:
 
 @settings(max_examples=example_count(40), deadline=None)
 @given(tables(most=12))
-def test_paths_cost_what_grains_cost(costs: FloatArray) -> None:
-    """The two ways to a best plan agree to 1e-14, and so does the transposed problem."""
+def test_paths_cost_the_same_as_grains(costs: FloatArray) -> None:
+    """The two algorithms agree to 1e-14, and so does the transposed problem."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_solvers, "MAX_ASSIGNED_UNITS", 10**6)
         by_grains = transport(costs).cost
@@ -80,7 +80,7 @@ def test_paths_cost_what_grains_cost(costs: FloatArray) -> None:
         assert transport(costs.T).cost == pytest.approx(by_grains, abs=1e-14)
 
 
-def test_many_piles_and_few_holes_are_cheap_to_solve() -> None:
+def test_many_piles_and_few_holes_are_fast_to_solve() -> None:
     """500 piles and 3 holes: 1500 grains, whose paths have three steps at most."""
     costs = np.random.default_rng(3).random((500, 3))
     assert transport(costs).cost == pytest.approx(cost_by_linear_programme(costs), abs=1e-9)

@@ -1,4 +1,4 @@
-"""Short ways to score boxes."""
+"""Short functions to score boxes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def counts(report: Report, label: str | None = "Car", **of: Any) -> tuple[Number
 
 
 def warned(report: Report) -> dict[str, int]:
-    """How often each warning of the evaluator applies, by its code; without doubts of the input."""
+    """How often each warning of the evaluator applies, by its code, without input warnings."""
     doubts = {"equal_confidences", "no_detections", "no_label_in_common", "no_objects"}
     found = {warning.code: warning.count for warning in report.warnings}
     return {code: count for code, count in found.items() if code not in doubts}

@@ -1,7 +1,7 @@
-"""The Neovision2 protocol once more, written from its text: slow, plain and exact.
+"""A second implementation of the Neovision2 protocol from its text: slow, plain and exact.
 
-One frame after the other, one threshold after the other, every assignment tried, in rational
-numbers. Nothing is shared with the evaluator but the annotations that both read.
+One frame after the other, one threshold after the other, with every assignment tried, in rational
+numbers. It shares nothing with the evaluator but the annotations that both read.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ALL = (*TOWER, "Tractor-Trailer", "Container", "Boat", "Plane", "Helicopter")
 
 @dataclass
 class Frame:
-    """One frame: corners of objects, what they are, and how sure the system is of detections."""
+    """One frame: corners of objects, their kinds, and the confidences of detections."""
 
     listed: bool = False
     dont_care: bool = False
@@ -147,7 +147,7 @@ def best_matching(fits_real: list[list[bool]], fits_spared: list[list[bool]]) ->
 
 @dataclass(frozen=True)
 class Merged:
-    """Boxes merged into one: the enclosing box, or just its members' areas together."""
+    """Boxes merged into one: the enclosing box, or only the union of its members."""
 
     members: tuple[Box, ...]
     union: bool
@@ -188,7 +188,7 @@ def _ratio(a: Merged, b: Merged) -> Fraction:
 
 
 def merge(boxes: Sequence[Box], rules: Rules) -> list[Merged]:
-    """Merge until no pair is over."""
+    """Merge until no pair exceeds the threshold."""
     shapes = [Merged((box,), rules.union) for box in boxes]
     while True:
         groups = [{index} for index in range(len(shapes))]
@@ -315,7 +315,7 @@ def area_under(corners: list[Point], limit: Fraction) -> Fraction:
 
 
 def thresholds_of(frames: list[Frame], class_: str | None, rules: Rules) -> list[float]:
-    """Thresholds of a curve, falling."""
+    """Thresholds of a curve, in descending order."""
     if not rules.every_threshold:
         return [float(text) for text in TEN]
     return sorted(
@@ -335,7 +335,7 @@ RowKey = tuple[str | None, str | None, str | None, str]
 
 @dataclass
 class Expected:
-    """Every row and curve that a report should have."""
+    """Every expected row and curve of a report."""
 
     rows: dict[RowKey, Any] = field(default_factory=dict)
     curves: dict[tuple[str, str | None], list[dict[str, Any]]] = field(default_factory=dict)
@@ -374,7 +374,7 @@ def _score_class(
     sequences: dict[str, list[Frame]],
     rules: Rules,
 ) -> Count:
-    """One class of a domain, or detection-only where there is no class."""
+    """One class of a domain, or detection-only without a class."""
 
     def count(frames: list[Frame], threshold: float) -> Count:
         total = Count()
@@ -464,7 +464,7 @@ def _averages(
 
 
 def check_rows(rows: Mapping[RowKey, Any], expected: Expected) -> None:
-    """Hold scores to the expected ones: to the last bit, but for means of rounded values."""
+    """Compare scores with the expected ones, to the last bit except for means."""
     assert rows.keys() == expected.rows.keys()
     for key, value in expected.rows.items():
         is_mean = key[3] in {"mean_nmotda", "median_nmotda"} and value is not None

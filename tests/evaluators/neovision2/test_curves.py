@@ -42,7 +42,7 @@ def az(
         pytest.param([(0, 2), (2, 2), (9, 4)], 1 / 2, id="a point on the limit"),
     ],
 )
-def test_az_is_the_area_up_to_one_false_positive_a_frame(
+def test_az_is_the_area_up_to_one_false_positive_per_frame(
     corners: list[tuple[int, int]], expected: float
 ) -> None:
     """Four objects in two frames: two false positives are the limit."""
@@ -50,7 +50,7 @@ def test_az_is_the_area_up_to_one_false_positive_a_frame(
 
 
 def test_the_limit_is_a_parameter_and_az_is_divided_by_it() -> None:
-    """Up to 0.5 a frame the line from (0, 0) to (1, 1) has the mean height 1/4; up to 2, 3/4."""
+    """Up to 0.5 per frame the line from (0, 0) to (1, 1) has the mean height 1/4; up to 2, 3/4."""
     assert az([(2, 4)], limit=0.5) == 1 / 4
     assert az([(2, 4)], limit=2.0) == 3 / 4
 
@@ -88,8 +88,8 @@ def test_a_curve_has_the_ten_thresholds_of_the_protocol_and_five_columns() -> No
     }
 
 
-def test_a_curve_begins_with_nothing_and_its_area_is_in_the_report() -> None:
-    """One of two cars from 0.5 on, a false alarm from 0.3 on; a half up to one a frame."""
+def test_a_curve_begins_at_the_origin_and_its_area_is_in_the_report() -> None:
+    """One of two cars from 0.5 on, a false positive from 0.3 on; a half up to one per frame."""
     detections = [car(*TEN, confidence=0.5), car(*FAR, confidence=0.3)]
     report = score_frame([car(*TEN), car(*FAR[:2], 900, 900)], detections, az_limit=0.5)
     for label, measure in (("Car", "az"), (None, "detection_only_az")):
@@ -105,8 +105,8 @@ def test_without_objects_there_is_no_detection_rate() -> None:
     assert last["false_positives_per_frame"] == 1.0
 
 
-def test_all_thresholds_are_the_distinct_confidences_of_what_is_matched() -> None:
-    """One in a region is not matched; one of another class has its point there alone."""
+def test_all_thresholds_are_the_distinct_confidences_of_matched_detections() -> None:
+    """One in a region is not matched; one of another class has its point only there."""
     detections = [
         car(*TEN, confidence=0.25),
         car(*FAR, confidence=0.25),

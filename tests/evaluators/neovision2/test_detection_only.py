@@ -18,7 +18,7 @@ def test_labels_are_ignored() -> None:
     assert counts(report, "Person") == (0, 0, 1)
 
 
-def test_objects_of_labels_that_nobody_scores_take_part() -> None:
+def test_objects_of_unscored_labels_take_part() -> None:
     report = score_frame([Thing(TEN, "Unheard-of")], [Thing(TEN, "DCR"), Thing(FAR, "DCF")])
     assert counts(report, None) == (1, 1, 1)
 
@@ -34,7 +34,7 @@ def test_the_same_flat_box_twice_is_one_false_positive() -> None:
 
 
 def test_one_box_annotated_twice_is_one_object() -> None:
-    """Its left and right half are each enough of it: one is found, the other a false alarm."""
+    """Its left and right half each cover enough of it: one is found, the other is false."""
     halves = [car(0, 0, 5, 10), car(5, 0, 10, 10)]
     report = score_frame([car(*TEN), Thing(TEN, "Truck")], halves)
     assert counts(report, None) == (1, 1, 1)
@@ -53,7 +53,7 @@ def test_boxes_that_overlap_by_exactly_a_fifth_stay_two() -> None:
     assert counts(score_frame([car(0, 0, 6, 10), car(3.9, 0, 9.9, 10)], []), None) == (1, 0, 0)
 
 
-def test_the_overlap_threshold_is_that_of_merging_too() -> None:
+def test_the_overlap_threshold_applies_to_merging_too() -> None:
     truth = [car(0, 0, 10, 10), car(5, 0, 15, 10)]
     assert counts(score_frame(truth, [], overlap_threshold=0.33), None) == (1, 0, 0)
     assert counts(score_frame(truth, [], overlap_threshold=0.34), None) == (2, 0, 0)
@@ -77,15 +77,16 @@ def test_a_dont_care_object_is_not_merged_with_a_real_one() -> None:
     assert counts(report, None) == (1, 0, 0)
 
 
-def test_a_merged_detection_is_as_sure_as_its_surest_member() -> None:
+def test_a_merged_detection_has_the_confidence_of_its_most_confident_member() -> None:
     report = score_frame([car(*TEN)], [car(*TEN, confidence=0.3), car(*TEN, confidence=0.9)])
     curve = points(report, None)
     assert [curve[t] for t in (0.95, 0.85, 0.25)] == [(0, 0), (1, 0), (1, 0)]
 
 
-def test_merging_is_redone_at_each_threshold() -> None:
-    """The sure box is right by itself. The next one makes it a box of 300, of which the object
-    is a tenth; both are one false positive then. The last one is false for itself."""
+def test_merging_is_repeated_at_each_threshold() -> None:
+    """The most confident box is right by itself. The next one makes it a box of 300, of which the
+    object is a tenth; both are then one false positive. The last one is false by itself.
+    """
     truth = [car(0, 0, 10, 3)]
     detections = [
         car(0, 0, 10, 5, confidence=0.9),
@@ -96,7 +97,7 @@ def test_merging_is_redone_at_each_threshold() -> None:
     assert [curve[t] for t in (0.95, 0.85, 0.65, 0.45)] == [(0, 0), (1, 0), (0, 1), (0, 2)]
 
 
-def test_what_merges_in_a_smaller_set_may_stay_apart_in_a_larger_one() -> None:
+def test_boxes_merged_in_a_smaller_set_may_stay_apart_in_a_larger_one() -> None:
     """a and b share 9 of 41 and make a box of 49, and c shares 12 of that. With d, which shares
     25 of 60 with a, they make a box of 84: 12 of it is no fifth, and c stays outside."""
     detections = [
@@ -134,7 +135,7 @@ things = st.lists(
 def test_chunks_of_any_size_give_the_same_scores(
     truth: list[Thing], detections: list[Thing]
 ) -> None:
-    """Copies of blocks are worked on a chunk at a time, which is not to be seen in the scores."""
+    """Copies of blocks are processed one chunk at a time, which must not affect the scores."""
     whole = score_frame(truth, detections, thresholds="all")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(detection_only, "SHAPES_PER_CHUNK", 1)

@@ -45,17 +45,17 @@ def test_a_sequence_of_dont_care_frames_has_undefined_scores_and_counts_of_0() -
 # --- objects -------------------------------------------------------------------------------------
 
 
-def test_a_dont_care_object_is_no_ground_truth_and_takes_out_a_detection() -> None:
+def test_a_dont_care_object_is_not_ground_truth_and_removes_a_detection() -> None:
     assert counts(score_frame([spared(*TEN)], [car(*TEN)])) == (0, 0, 0)
     assert counts(score_frame([spared(*TEN)], [])) == (0, 0, 0)
 
 
-def test_it_takes_out_one_detection_only() -> None:
+def test_it_removes_one_detection_only() -> None:
     assert counts(score_frame([spared(*TEN)], [car(*TEN), car(*TEN)])) == (0, 0, 1)
 
 
 @pytest.mark.parametrize("label", ["Car", "Truck", "Ambiguous", "Unheard-of"])
-def test_its_label_plays_no_part_and_it_takes_out_one_detection_in_each_class(label: str) -> None:
+def test_its_label_does_not_matter_and_it_removes_one_detection_in_each_class(label: str) -> None:
     detections = [Thing(TEN, "Car"), Thing(TEN, "Bus"), Thing(TEN, "Bus")]
     report = score_frame([spared(*TEN, label=label)], detections)
     assert counts(report, "Car") == (0, 0, 0)
@@ -75,9 +75,10 @@ def test_a_detection_between_both_is_a_true_positive() -> None:
     assert counts(report) == (1, 1, 0)
 
 
-def test_which_detection_it_takes_out_may_change_with_the_threshold() -> None:
-    """The sure detection fits both. Alone it is a true positive; when one comes that fits the real
-    object only, the sure one goes to the don't-care object; a third one is false."""
+def test_the_removed_detection_may_change_with_the_threshold() -> None:
+    """The most confident detection fits both. Alone it is a true positive; when one comes that fits
+    only the real object, the first goes to the don't-care object; a third one is false.
+    """
     truth = [car(0, 0, 10, 10), spared(5, 0, 15, 10)]
     detections = [
         car(3, 0, 13, 10, confidence=0.9),
@@ -89,8 +90,9 @@ def test_which_detection_it_takes_out_may_change_with_the_threshold() -> None:
 
 
 def test_it_takes_part_in_the_detection_only_score_unmerged() -> None:
-    """It overlaps the real object by a half, and is not merged with it: one object, one of two
-    detections far from each other is true, the other is taken out."""
+    """It overlaps the real object by a half, and is not merged with it: one object; one of two
+    detections far from each other is true, the other is removed.
+    """
     truth = [car(0, 0, 10, 10), spared(0, 0, 10, 20)]
     detections = [Thing((0, 0, 10, 9), "Car"), Thing((0, 10, 10, 20), "Bus")]
     assert counts(score_frame(truth, detections), None) == (1, 1, 0)
@@ -107,16 +109,14 @@ def test_it_takes_part_in_the_detection_only_score_unmerged() -> None:
         pytest.param(2.001, True, id="more goes"),
     ],
 )
-def test_a_detection_with_more_than_a_fifth_inside_is_taken_out(
-    width: float, left_out: bool
-) -> None:
+def test_a_detection_with_more_than_a_fifth_inside_is_removed(width: float, left_out: bool) -> None:
     report = score_frame([region(0, 0, width, 10)], [car(*TEN)])
     assert counts(report) == (0, 0, int(not left_out))
     assert warned(report) == ({"detections_in_regions": 1} if left_out else {})
 
 
 def test_adjacent_regions_act_as_one() -> None:
-    """15 % in each: neither alone, but both together take the detection out."""
+    """15 % in each: neither alone, but both together remove the detection."""
     beside = [region(0, 0, 1.5, 10), region(1.5, 0, 3, 10)]
     assert counts(score_frame(beside, [car(*TEN)])) == (0, 0, 0)
 
@@ -126,13 +126,13 @@ def test_an_area_that_two_regions_cover_counts_once() -> None:
     assert counts(score_frame(twice, [car(*TEN)])) == (0, 0, 1)
 
 
-def test_an_annotated_object_inside_is_taken_out_too() -> None:
+def test_an_annotated_object_inside_is_removed_too() -> None:
     report = score_frame([car(*TEN), car(*FAR), region(0, 0, 5, 10)], [])
     assert counts(report) == (1, 0, 0)
     assert warned(report)["objects_in_regions"] == 1
 
 
-def test_a_dont_care_object_inside_takes_nothing_out() -> None:
+def test_a_dont_care_object_inside_removes_nothing() -> None:
     """The detection has a tenth inside and stays; the don't-care object has a fourth."""
     truth = [spared(0, 0, 4, 10), region(0, 0, 1, 10)]
     assert counts(score_frame(truth, [car(0, 0, 10, 10)])) == (0, 0, 1)
@@ -160,7 +160,7 @@ def test_a_box_without_area_is_never_inside() -> None:
     assert counts(report) == (0, 0, 1)
 
 
-def test_a_crossed_region_is_its_hull_with_a_warning() -> None:
+def test_a_crossed_region_is_replaced_by_its_hull_with_a_warning() -> None:
     """The two triangles of the bow tie have half of its hull, which is TEN."""
     bow_tie = Thing((0, 0, 10, 10, 10, 0, 0, 10), "", flags=ObjectFlag.REGION)
     detection = Thing((0, 0, 10, 0, 10, 3, 0, 3), "Car")
@@ -169,7 +169,7 @@ def test_a_crossed_region_is_its_hull_with_a_warning() -> None:
     assert warned(report) == {"crossed_regions": 1, "detections_in_regions": 1}
 
 
-def test_a_turned_region_keeps_its_corners() -> None:
+def test_a_rotated_region_keeps_its_corners() -> None:
     """The diamond covers half of its envelope."""
     diamond = Thing((5, 0, 10, 5, 5, 10, 0, 5), "", flags=ObjectFlag.REGION)
     detection = Thing((0, 0, 10, 0, 10, 10, 0, 10), "Car")
@@ -199,7 +199,7 @@ def test_all_frames_up_to_the_last_listed_one_can_be_evaluated() -> None:
 
 
 def test_dont_care_frames_are_left_out_of_all_frames_too() -> None:
-    """0..5 without 1, which the truth marks, and 2..3, which the specification does."""
+    """0..5 without 1, which the truth marks, and 2..3, which the specification marks."""
     truth = video({1: [car(*TEN)], 5: []}, dont_care=[1])
     specification = BenchmarkSpec(
         sequences=(SequenceSpec("001", "Tower", dont_care_frames=FrameRanges(((2, 3), (6, 9)))),)
@@ -215,7 +215,7 @@ def test_dont_care_frames_are_left_out_of_all_frames_too() -> None:
     }
 
 
-def test_the_specifications_own_frames_come_before_all_frames() -> None:
+def test_the_specifications_own_frames_override_all_frames() -> None:
     specification = BenchmarkSpec(
         sequences=(SequenceSpec("001", "Tower", frames=FrameRanges(((4, 5),))),)
     )

@@ -1,8 +1,8 @@
-"""Golden reports: small made-up data whose scores may change only with the evaluator's version.
+"""Golden reports: small synthetic data whose scores may change only with the evaluator's version.
 
 `tests/golden/neovision2/<version>.json` holds the data, and for several parameters the scores,
-curves and warnings, which the oracle confirms. A change of rules brings a new version
-and a new file: tests/evaluators/test_goldens.py holds that.
+curves and warnings, which the oracle confirms. A change of rules needs a new version and a new
+file: tests/evaluators/test_goldens.py checks that.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ GOLDEN: dict[str, Any] = json.loads(PATH.read_text(encoding="utf-8"))
 
 
 def read_side(side: str) -> Annotations:
-    """One side out of entries [domain, sequence, frame, is don't-care, objects]."""
+    """One side from entries [domain, sequence, frame, is don't-care, objects]."""
     frames: dict[tuple[str, str], dict[int, list[Thing]]] = {}
     left_out = []
     for domain, sequence, frame, dont_care, objects in GOLDEN[side]:
@@ -42,7 +42,7 @@ TRUTH, DETECTIONS = read_side("truth"), read_side("detections")
 
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["name"])
 def test_the_scores_of_a_version_do_not_change(case: dict[str, Any]) -> None:
-    """The golden's data gives the golden's scores, curves and warnings to the last bit."""
+    """The golden data gives the golden scores, curves and warnings to the last bit."""
     evaluator = create_evaluator("neovision2", case["parameters"])
     report = evaluator.report(evaluator.tally(TRUTH, DETECTIONS))
     assert [list(row) for row in report.rows()] == case["scores"]
@@ -56,7 +56,7 @@ def test_the_scores_of_a_version_do_not_change(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["name"])
 def test_the_oracle_confirms_the_golden(case: dict[str, Any]) -> None:
-    """Scores and curves are what the protocol read frame by frame gives."""
+    """Scores and curves equal those of the protocol applied frame by frame."""
     rules = oracle.rules_of(create_evaluator("neovision2", case["parameters"]).parameters)
     expected = oracle.expected_report(TRUTH, DETECTIONS, rules)
     oracle.check_rows({tuple(key): value for *key, value in case["scores"]}, expected)

@@ -1,4 +1,4 @@
-"""The evaluator agrees with a slow and exact reading of the protocol, on scenes made to be hard."""
+"""The evaluator agrees with a slow and exact reading of the protocol, on difficult scenes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FLAGS = (0, 0, 0, 0, ObjectFlag.IGNORE, ObjectFlag.REGION)
 
 
 def corners() -> st.SearchStrategy[tuple[float, ...]]:
-    """Quadrilaterals on a coarse lattice: mostly upright, some of them turned, crossed or flat."""
+    """Quadrilaterals on a coarse lattice: mostly upright, some rotated, crossed or flat."""
     number = st.integers(0, 8).map(float)
     side = st.integers(0, 6).map(float)
     upright = st.builds(
@@ -91,7 +91,7 @@ def score(chosen: Any, truth: Annotations, detections: Annotations) -> Report:
 
 @settings(max_examples=example_count(40))
 @given(scene=scenes(), chosen=parameters())
-def test_every_row_and_curve_is_what_the_protocol_read_frame_by_frame_gives(
+def test_every_row_and_curve_equals_the_protocol_applied_frame_by_frame(
     scene: tuple[Annotations, Annotations], chosen: Any
 ) -> None:
     truth, detections = scene

@@ -1,4 +1,4 @@
-"""What became of each box, worked by hand, and sums that are figures and points of curves."""
+"""Outcomes of boxes, worked out by hand, and sums that equal figures and points of curves."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def only(table: Outcomes, side: str) -> list[tuple[str, int, int]]:
 HIT, MISS, ALARM, IGNORED = "true_positive", "false_negative", "false_positive", "ignored"
 
 
-def test_a_hit_a_miss_and_a_false_alarm_weigh_as_the_costs_say() -> None:
+def test_a_hit_a_miss_and_a_false_alarm_have_the_weights_of_the_costs() -> None:
     truth, detections = [car(*TEN), car(*FAR)], [car(50, 0, 60, 10), car(*TEN)]
     table = of_frame(truth, detections, c_m=0.5, c_f=2.0)
     assert rows_of(table) == [
@@ -92,7 +92,7 @@ def test_another_label_is_wrong_by_class_and_right_without_labels() -> None:
     assert only(table, "truth") == only(table, "detections") == [(HIT, 0, -1)]
 
 
-def test_a_label_that_is_not_scored_counts_without_labels_alone() -> None:
+def test_an_unscored_label_counts_only_without_labels() -> None:
     """A tower scores no boats."""
     table = of_frame([Thing(TEN, "Boat")], [Thing(FAR, "Boat")])
     assert by_class(table, "truth") == by_class(table, "detections") == [(IGNORED, -1)]
@@ -101,14 +101,14 @@ def test_a_label_that_is_not_scored_counts_without_labels_alone() -> None:
     assert table.shares.tolist() == [0.0, 0.0]
 
 
-def test_labels_are_written_as_their_class_where_their_domain_scores_it() -> None:
-    """Names are compared without regard to case; a tower's boats keep theirs."""
+def test_labels_are_written_as_their_class_if_their_domain_scores_it() -> None:
+    """Names are compared case-insensitively; a tower's boats keep their label."""
     table = of_frame([Thing(TEN, "CAR"), Thing(FAR, "BOAT")], [Thing(TEN, "car")])
     assert [table.label_names[label] for label in table.labels.tolist()] == ["Car", "BOAT", "Car"]
     assert by_class(table, "truth") == [(HIT, 0), (IGNORED, -1)]
 
 
-def test_a_dont_care_frame_is_ignored_and_one_that_is_not_listed_too() -> None:
+def test_dont_care_frames_and_unlisted_frames_are_ignored() -> None:
     frames: Frames = {number: [car(*TEN)] for number in range(3)}
     detections: Frames = {number: [car(*TEN)] for number in range(4)}
     table = table_of(video(frames, dont_care=[1]), video(detections))
@@ -117,8 +117,8 @@ def test_a_dont_care_frame_is_ignored_and_one_that_is_not_listed_too() -> None:
     assert [row[0] for row in only(table, "detections")] == [HIT, IGNORED, HIT, IGNORED]
 
 
-def test_evaluated_frames_are_counted_though_they_have_no_row() -> None:
-    """Frames 0 and 5 are listed; with all frames 1 to 4 count too, of which neither side knows."""
+def test_evaluated_frames_without_rows_are_counted() -> None:
+    """Frames 0 and 5 are listed; with all frames, 1 to 4 count too, which neither side has."""
     truth, detections = video({0: [], 5: []}), video({0: []})
     for frames, expected in (("listed", 2), ("all", 6)):
         evaluator = create_evaluator("neovision2", {"frames": frames})
@@ -126,13 +126,13 @@ def test_evaluated_frames_are_counted_though_they_have_no_row() -> None:
         assert evaluator.outcome_figures(table)["evaluated_frames"] == expected
 
 
-def test_frames_between_listed_ones_count_where_all_do() -> None:
+def test_frames_between_listed_ones_count_if_all_frames_do() -> None:
     truth, detections = video({0: [], 2: []}), video({1: [car(*TEN)]})
     assert by_class(table_of(truth, detections), "detections") == [(IGNORED, -1)]
     assert by_class(table_of(truth, detections, frames="all"), "detections") == [(ALARM, -1)]
 
 
-def test_a_dont_care_object_takes_out_one_detection_of_each_class() -> None:
+def test_a_dont_care_object_removes_one_detection_of_each_class() -> None:
     """The nearer car would do as well: only pairs with real objects compare overlaps."""
     table = of_frame([spared(*TEN)], [car(*TEN), Thing(TEN, "Bus"), car(0, 0, 10, 3)])
     assert by_class(table, "truth") == [(IGNORED, -1)]
@@ -143,7 +143,7 @@ def test_a_dont_care_object_takes_out_one_detection_of_each_class() -> None:
 
 
 def test_real_objects_come_before_dont_care_objects() -> None:
-    """The second detection overlaps the real object alone, so the first one goes to the other."""
+    """The second detection overlaps only the real object, so the first one goes to the other."""
     truth = [spared(0, 0, 10, 10), car(0, 5, 10, 15)]
     table = of_frame(truth, [car(0, 2, 10, 12), car(0, 12, 10, 15)])
     assert by_class(table, "truth") == [(IGNORED, -1), (HIT, 1)]
@@ -158,7 +158,7 @@ def test_a_detection_of_a_real_and_a_dont_care_object_is_a_true_positive() -> No
     assert table.similarities[1] == 0.3
 
 
-def test_a_region_takes_out_what_is_inside_it_on_both_sides() -> None:
+def test_a_region_removes_what_is_inside_it_on_both_sides() -> None:
     truth = [region(0, 0, 100, 100), car(*TEN), spared(20, 0, 30, 10), car(*FAR)]
     table = of_frame(truth, [car(50, 50, 60, 60), car(*FAR)])
     assert by_class(table, "truth") == [(IGNORED, -1)] * 3 + [(HIT, 1)]
@@ -166,28 +166,29 @@ def test_a_region_takes_out_what_is_inside_it_on_both_sides() -> None:
     assert only(table, "truth") == [(IGNORED, -1, -1)] * 3 + [(HIT, 1, -1)]
 
 
-def test_of_matchings_of_as_many_pairs_the_greatest_overlap_is_listed() -> None:
+def test_among_matchings_with_as_many_pairs_the_greatest_overlap_is_listed() -> None:
     """Each detection overlaps both objects; 1 + 1 is more than 9/11 + 9/11."""
     truth = [car(*TEN), car(0, 1, 10, 11)]
     table = of_frame(truth, [car(0, 1, 10, 11), car(*TEN)])
     assert by_class(table, "truth") == [(HIT, 1), (HIT, 0)]
 
 
-def test_more_pairs_come_before_more_overlap() -> None:
-    """The first detection is the first object's double, and the only one that the second has:
-    3/10 + 1/3 is less than 1, and two pairs."""
+def test_more_pairs_take_precedence_over_more_overlap() -> None:
+    """The first detection equals the first object, and is the only one that the second has:
+    3/10 + 1/3 is less than 1, but two pairs.
+    """
     truth = [car(*TEN), car(0, 5, 10, 15)]
     table = of_frame(truth, [car(*TEN), car(0, 0, 10, 3)])
     assert by_class(table, "truth") == [(HIT, 1), (HIT, 0)]
 
 
-def test_of_detections_that_fit_alike_one_is_matched() -> None:
+def test_one_of_several_equally_good_detections_is_matched() -> None:
     table = of_frame([car(*TEN)], [car(*TEN), car(*TEN)])
     assert sorted(row[0] for row in by_class(table, "detections")) == [ALARM, HIT]
 
 
 def test_merged_boxes_name_the_first_and_count_once() -> None:
-    """Of four detections the first and the third overlap by 80 of 120, and make a box of 120."""
+    """Of four detections the first and the third overlap by 80 of 120, and become a box of 120."""
     detections = [car(0, 0, 10, 10), car(*FAR), Thing((0, 2, 10, 12), "Bus"), car(90, 0, 99, 9)]
     table = of_frame([car(0, 0, 10, 6), car(*FAR)], detections)
     assert only(table, "detections") == [
@@ -219,7 +220,7 @@ def test_boxes_that_are_identical_merge() -> None:
     assert only(table, "detections") == [(ALARM, -1, 0), (ALARM, -1, -1), (IGNORED, -1, 0)]
 
 
-def test_what_boxes_are_merged_into_is_a_place_in_their_own_frame() -> None:
+def test_the_merged_box_of_a_row_is_numbered_within_its_frame() -> None:
     """The second and third boxes of the second frame, on both sides."""
     frames: Frames = {0: [car(*FAR)], 1: [car(*FAR), car(*TEN), car(0, 1, 10, 11)]}
     table = table_of(video(frames), video(frames))
@@ -228,7 +229,7 @@ def test_what_boxes_are_merged_into_is_a_place_in_their_own_frame() -> None:
 
 
 @pytest.mark.parametrize(("shape", "outcome"), [("box", HIT), ("union", ALARM)])
-def test_a_merged_box_is_what_its_shape_says(shape: str, outcome: str) -> None:
+def test_a_merged_box_has_the_stated_shape(shape: str, outcome: str) -> None:
     """25 and 25 share 9 in a corner: enclosed 49, united 41. The object shares 12 with both
     shapes of 49, of which it is more than a fifth, and 8 of 45 with the union."""
     detections = [car(0, 0, 5, 5), car(2, 2, 7, 7)]
@@ -237,7 +238,7 @@ def test_a_merged_box_is_what_its_shape_says(shape: str, outcome: str) -> None:
 
 
 def test_detections_below_a_confidence_are_ignored_and_merge_with_nothing() -> None:
-    """With the unsure one they make a box of 300, of which the object is a tenth."""
+    """With the unconfident one they make a box of 300, of which the object is a tenth."""
     truth = [car(0, 0, 10, 3)]
     detections = [car(0, 0, 10, 5, confidence=0.9), car(0, 0, 10, 30, confidence=0.7)]
     every = of_frame(truth, detections, overlap_threshold=0.15)
@@ -248,14 +249,14 @@ def test_detections_below_a_confidence_are_ignored_and_merge_with_nothing() -> N
     assert by_class(sure, "detections") == [(HIT, 0), (IGNORED, -1)]
 
 
-def test_a_confidence_takes_the_place_of_the_parameter() -> None:
+def test_a_confidence_replaces_the_parameter() -> None:
     sides = ([car(*TEN)], [car(*TEN, confidence=0.5)])
     assert by_class(of_frame(*sides, confidence_threshold=0.6), "truth") == [(MISS, -1)]
     at = OperatingPoint(confidence=0.5)
     assert by_class(of_frame(*sides, at, confidence_threshold=0.6), "truth") == [(HIT, 0)]
 
 
-def test_another_overlap_threshold_is_a_parameter_and_no_operating_point() -> None:
+def test_another_overlap_threshold_is_a_parameter_and_not_an_operating_point() -> None:
     of_frame([], [], OperatingPoint(threshold=0.2))
     with pytest.raises(ParameterError, match=r"at_threshold: found 0.5, expected 0.2"):
         of_frame([], [], OperatingPoint(threshold=0.5))
@@ -291,7 +292,7 @@ SCENE = st.tuples(
 @pytest.mark.slow
 @settings(max_examples=example_count(40))
 @given(scene=SCENE, thresholds=st.sampled_from(("ten", "all")))
-def test_outcomes_at_a_confidence_are_the_point_of_each_curve(
+def test_outcomes_at_a_confidence_equal_the_point_of_each_curve(
     scene: tuple[Frames, Frames], thresholds: str
 ) -> None:
     """True and false positives of every class and of detection-only, at every threshold."""
@@ -352,7 +353,7 @@ def test_the_pairs_are_those_of_the_best_of_all_matchings(
 def _values(
     ratios: list[list[Fraction]], real_count: int, found_count: int
 ) -> set[tuple[int, int, Fraction]]:
-    """Real pairs, all pairs and overlap of real pairs of matchings, the best among them."""
+    """Real pairs, all pairs and overlap of real pairs of all matchings; returns the best."""
     least = Fraction(0.2) - Fraction(1, 10**9)
     values = set()
     slots = [*range(len(ratios)), *[None] * found_count]
@@ -398,7 +399,7 @@ def test_outcomes_of_many_frames_add_up_to_every_row_of_the_report() -> None:
     assert int((table.columns[MERGED_INTO] >= 0).sum()) > 100
 
 
-def test_figures_of_outcomes_are_those_of_the_rows_of_the_report() -> None:
+def test_figures_of_outcomes_equal_the_rows_of_the_report() -> None:
     """Averages too, over everything and over the domains of a class."""
     truth, detections = scenes.scene(1)
     evaluator = create_evaluator("neovision2", {"c_m": 0.3, "c_f": 0.7})
@@ -417,8 +418,8 @@ def test_figures_of_outcomes_are_those_of_the_rows_of_the_report() -> None:
         assert {name: figures[name] for name in wanted} == wanted
 
 
-def test_sequences_of_a_domain_that_is_not_scored_alike_keep_their_own_names() -> None:
-    """A helicopter scores boats, whose label is then the class's; a tower's stays as it is."""
+def test_sequences_of_a_differently_scored_domain_keep_their_own_names() -> None:
+    """A helicopter scores boats, whose label is then the class's; a tower's stays unchanged."""
     sides = [
         make_annotations({(domain, "1"): {0: [Thing(TEN, "BOAT")]} for domain in ("Heli", "Tower")})
         for _ in range(2)
@@ -430,8 +431,8 @@ def test_sequences_of_a_domain_that_is_not_scored_alike_keep_their_own_names() -
     ]
 
 
-def test_figures_count_classes_that_one_side_alone_has() -> None:
-    """A car is missed, and a bus made up."""
+def test_figures_count_classes_that_only_one_side_has() -> None:
+    """A car is missed, and a bus is false."""
     evaluator = create_evaluator("neovision2")
     truth, detections = video({0: [car(*TEN)]}), video({0: [Thing(FAR, "Bus")]})
     for sides in ((truth, detections), (detections, truth)):

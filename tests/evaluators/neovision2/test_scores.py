@@ -1,4 +1,4 @@
-"""NMOTDA, its averages, classes, and what a report holds (sections 3.2 to 3.4)."""
+"""NMOTDA, its averages, classes, and the content of a report (sections 3.2 to 3.4)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from vidscore_evaluators.testing import Thing, make_annotations
         pytest.param((10, 0, 99), (0, 0), 1.0, id="no costs"),
     ],
 )
-def test_nmotda_is_one_minus_the_costs_for_each_object(
+def test_nmotda_is_one_minus_the_costs_per_object(
     counts_: tuple[int, int, int], costs: tuple[float, float], expected: float | None
 ) -> None:
     assert Costs(*costs).nmotda(ClassCounts(*counts_)) == expected
@@ -188,7 +188,7 @@ def test_a_domain_may_score_no_class_at_all() -> None:
 
 
 def test_domains_may_write_a_class_in_different_ways() -> None:
-    """Averages over domains take both for one class, under the first domain's name for it."""
+    """Averages over domains treat both as one class, with the first domain's name for it."""
     specification = BenchmarkSpec(domains=(DomainSpec("A", ("CAR",)), DomainSpec("B", ("car",))))
     truth = make_annotations({(d, "1"): {0: [car(*TEN)]} for d in "AB"})
     report = score(truth, make_annotations({("B", "1"): {0: [car(*TEN)]}}), specification)
@@ -196,13 +196,13 @@ def test_domains_may_write_a_class_in_different_ways() -> None:
     assert report.value("mean_nmotda", label="CAR") == 0.5
 
 
-def test_case_plays_no_part_and_reports_use_the_lists_names() -> None:
+def test_case_does_not_matter_and_reports_use_the_lists_names() -> None:
     report = score_frame([Thing(TEN, "cAR")], [Thing(TEN, "CAR")])
     assert counts(report, "Car") == (1, 1, 0)
 
 
 def test_other_labels_are_counted_and_take_no_part_in_classes() -> None:
-    """A boat is no class of the tower domain; a don't-care object's label is no matter."""
+    """A boat is not a class of the tower domain; a don't-care object's label does not matter."""
     truth = [Thing(TEN, "Boat"), spared(*FAR, label="Ambiguous")]
     report = score_frame(truth, [Thing(TEN, "DCR"), Thing(TEN, "Ambiguous")])
     assert all(counts(report, label) == (0, 0, 0) for label in TOWER_CLASSES)
@@ -211,7 +211,7 @@ def test_other_labels_are_counted_and_take_no_part_in_classes() -> None:
 
 
 def test_flags_of_detections_are_ignored() -> None:
-    """A detector cannot take its own detections out."""
+    """A detector cannot remove its own detections."""
     flagged = [Thing(TEN, "Car", flags=flag) for flag in (1, 4)]
     assert counts(score_frame([car(*TEN)], flagged)) == (1, 1, 1)
 
@@ -219,7 +219,7 @@ def test_flags_of_detections_are_ignored() -> None:
 # --- the report ----------------------------------------------------------------------------------
 
 
-def test_nothing_at_all_has_undefined_averages_and_no_domains() -> None:
+def test_an_empty_input_has_undefined_averages_and_no_domains() -> None:
     report = score(empty_annotations(8), empty_annotations(4))
     assert [row[:3] for row in report.rows()] == [(None, None, None)] * 3
     assert {row.value for row in report.rows()} == {None}
@@ -236,7 +236,7 @@ def test_a_listed_class_without_objects_has_counts_and_an_undefined_score() -> N
     assert report.value("detection_only_nmotda", domain="Tower") is None
 
 
-def test_costs_reach_every_score() -> None:
+def test_costs_affect_every_score() -> None:
     """One of two objects missed and one false: 1 - (0.5 + 0.25) / 2."""
     report = score_frame([car(*TEN), car(20, 0, 30, 10)], [car(*TEN), car(*FAR)], c_m=0.5, c_f=0.25)
     assert report.value("nmotda", domain="Tower", label="Car") == 0.625
@@ -285,7 +285,7 @@ def test_parameters_outside_their_bounds_are_refused(wrong: dict[str, object]) -
         create_evaluator("neovision2", wrong)
 
 
-def test_whole_sequences_are_needed_only_where_the_last_frame_decides() -> None:
+def test_whole_sequences_are_needed_only_if_the_last_frame_decides() -> None:
     assert create_evaluator("neovision2").unit is Unit.FRAME
     assert create_evaluator("neovision2", {"frames": "all"}).unit is Unit.SEQUENCE
 
@@ -304,7 +304,7 @@ OUTPUT = {
 TRUTH = {0: [Thing(FIRST, "Car")], 4: [Thing(SECOND, "Car"), Thing(THIRD, "Car")]}
 
 
-def test_of_two_labels_of_a_box_the_right_one_is_awarded_and_the_wrong_one_penalised() -> None:
+def test_of_two_labels_of_a_box_the_right_one_is_rewarded_and_the_wrong_one_penalised() -> None:
     """The last two rows are one box; its truth here is a car."""
     key = ("TowerF", "001")
     report = score(make_annotations({key: TRUTH}), make_annotations({key: OUTPUT}))
@@ -317,7 +317,7 @@ def test_of_two_labels_of_a_box_the_right_one_is_awarded_and_the_wrong_one_penal
     assert report.value("evaluated_frames", label="Car", **of) == 2
 
 
-def test_its_confidences_make_its_curves() -> None:
+def test_its_confidences_give_its_curves() -> None:
     """The car of the last box counts from 0.45 down, its truck and the merged box from 0.65."""
     key = ("Tower", "001")
     report = score(make_annotations({key: TRUTH}), make_annotations({key: OUTPUT}))

@@ -1,4 +1,4 @@
-"""What people do to columns of boxes, by mistake and otherwise."""
+"""Changes that people make to columns of boxes, by mistake and otherwise."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def as_centres(columns: Columns) -> Columns:
 
 
 def read_as_sizes(columns: Columns) -> Columns:
-    """Two corners, read as x, y, width, height: what COCO results with corners become."""
+    """Two corners read as x, y, width, height: COCO results that contain corners."""
     a, b, c, d = corners(columns)
     return with_boxes(columns, a, b, a + c, b + d)
 
 
 def read_as_centres(columns: Columns) -> Columns:
-    """Two corners, read as centre and size: what YOLO's results with corners become."""
+    """Two corners read as centre and size: YOLO results that contain corners."""
     a, b, c, d = corners(columns)
     return with_boxes(columns, a - c / 2, b - d / 2, a + c / 2, b + d / 2)
 
@@ -78,24 +78,24 @@ def labelled(columns: Columns, **names: str) -> Columns:
 
 
 def some_labelled(columns: Columns, label: str) -> Columns:
-    """Every tenth object under another label."""
+    """Every tenth object with another label."""
     every_tenth = np.arange(len(columns["class"])) % 10 == 0
     return columns | {"class": np.where(every_tenth, label, columns["class"])}
 
 
 def numbered(columns: Columns, *, labels: int = 5, step: int = 0) -> Columns:
-    """Each vehicle under one of a few numbers; alarms, too."""
+    """Each vehicle with one of a few ids; false positives too."""
     return columns | {"class": (columns["track_id"] + step) % labels}
 
 
 def guessed(columns: Columns, labels: int = 5) -> Columns:
-    """Numbers that have nothing to do with the vehicle."""
+    """Track ids unrelated to the vehicle."""
     guesses = np.random.default_rng(1).integers(0, labels, len(columns["frame"]))
     return columns | {"class": guesses}
 
 
 def confused(columns: Columns, **names: str) -> Columns:
-    """Four in five of some labels under others."""
+    """Four in five objects of some labels with other labels."""
     others = labelled(columns, **names)["class"]
     some = np.arange(len(others)) % 5 > 0
     return columns | {"class": np.where(some, others, columns["class"])}
@@ -110,7 +110,7 @@ def renamed(columns: Columns, **names: str) -> Columns:
 
 
 def moved_in_time(columns: Columns) -> Columns:
-    """Every detection under the sequence and frame of another one."""
+    """Every detection in the sequence and frame of another one."""
     order = (np.arange(len(columns["frame"])) * 7 + len(columns["frame"]) // 2) % len(
         columns["frame"]
     )
@@ -118,7 +118,7 @@ def moved_in_time(columns: Columns) -> Columns:
 
 
 def points_with_sizes(columns: Columns) -> Columns:
-    """The first frames as x, y, w, h, in the numbers that spotGEO has."""
+    """The first frames as x, y, w, h, in the range of spotGEO."""
     few = rows_where(columns, columns["frame"] < 5)
     place = {"sequence": few["sequence"], "frame": few["frame"] + 1}
     return place | {"x": few["x1"] / 4, "y": few["y1"] / 4, "w": few["x2"], "h": few["y2"]}

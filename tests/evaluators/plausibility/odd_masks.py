@@ -1,4 +1,4 @@
-"""COCO files of which every mask is doubted: one empty, one full, and one beside its box."""
+"""COCO files in which every mask gives a warning: one empty, one full, and one beside its box."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ODD = (
     "masks of {side} have every pixel of their image",
     "boxes of {side} and the masks that come with them hardly overlap",
 )
-"""What is said of a side with such masks."""
+"""The warnings about a side with such masks."""
 
 _OBJECTS = [
     {"bbox": [1, 2, 2, 2], "segmentation": {"size": [6, 8], "counts": [48]}},

@@ -1,4 +1,4 @@
-"""Further columns are doubted where they may be what is missing, and not beside what is there."""
+"""Further columns give a warning if they may be a missing one, and not beside the column itself."""
 
 from __future__ import annotations
 
@@ -24,27 +24,29 @@ def numbers(columns: Columns) -> FloatArray:
     "name",
     ["objectness_score", "logit", "category_id", "w", "width", "camera_id", "track_age"],
 )
-def test_a_column_beside_the_one_that_it_resembles_is_not_doubted(name: str) -> None:
+def test_a_column_beside_the_one_that_it_resembles_gives_no_warning(name: str) -> None:
     further = DETECTIONS | {name: numbers(DETECTIONS)}
     assert score("map", TRUTH, further).warnings == ()
 
 
 @pytest.mark.parametrize("name", ["annotator_confidence", "width", "category_id"])
-def test_the_truth_may_have_columns_that_no_truth_needs(name: str) -> None:
+def test_the_truth_may_have_columns_that_it_does_not_need(name: str) -> None:
     assert score("map", TRUTH | {name: numbers(TRUTH)}, DETECTIONS).warnings == ()
 
 
 @pytest.mark.parametrize(
     ("missing", "name"), [("confidence", "objectness_score"), ("class", "category_no")]
 )
-def test_a_column_in_place_of_the_one_that_it_resembles_is_doubted(missing: str, name: str) -> None:
+def test_a_column_in_place_of_the_one_that_it_resembles_gives_a_warning(
+    missing: str, name: str
+) -> None:
     further = without(DETECTIONS, missing) | {name: numbers(DETECTIONS)}
     [warning] = [one for one in score("f1", TRUTH, further).warnings if one.code == "unused_column"]
     assert f"values in the column {name} of the detections are not used" in warning.message
     assert f"if they are {missing}, rename the column to that" in warning.message
 
 
-def test_one_side_alone_is_not_doubted_for_a_column_beside_its_labels() -> None:
+def test_a_single_side_gives_no_warning_about_a_column_beside_its_labels() -> None:
     further = DETECTIONS | {"category_id": numbers(DETECTIONS)}
     found = read_arrays(further, "detections")
     assert warnings_of_side(Side.DETECTIONS, found.annotations) == ()

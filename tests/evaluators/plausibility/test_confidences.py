@@ -1,4 +1,4 @@
-"""Confidences that are the wrong way round are warned of; those that say nothing are not."""
+"""Inverted confidences give a warning; uninformative ones do not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def inverted(columns: Columns) -> Columns:
 
 
 @pytest.mark.parametrize("evaluator", ["map", "coco", "log-amr", "errors"])
-def test_1_minus_p_is_warned_of_by_what_ranks(evaluator: str) -> None:
+def test_1_minus_p_gives_a_warning_for_evaluators_that_rank(evaluator: str) -> None:
     [warning] = found_in(evaluator, TRUTH, inverted(DETECTIONS))
     assert warning.count == len(DETECTIONS["frame"])
 
@@ -35,7 +35,7 @@ def test_distances_are_warned_of() -> None:
     assert found_in("map", TRUTH, DETECTIONS | {"confidence": 40 / DETECTIONS["confidence"]})
 
 
-def test_what_ranks_nothing_does_not_care() -> None:
+def test_evaluators_that_do_not_rank_give_no_warning() -> None:
     assert found_in("f1", TRUTH, inverted(DETECTIONS)) == []
 
 
@@ -45,7 +45,7 @@ def random(seed: int = 0) -> Columns:
 
 
 def many_for_each() -> Columns:
-    """Without suppression: five unsure detections beside the sure one of each object."""
+    """Without suppression: five unconfident detections beside the confident one of each object."""
     found = rows_where(DETECTIONS, DETECTIONS["track_id"] < 100)
     further = [
         found | {"x1": found["x1"] + step, "confidence": found["confidence"] / 20}
@@ -55,7 +55,7 @@ def many_for_each() -> Columns:
 
 
 def of_another_label() -> tuple[Columns, Columns]:
-    """Sure of what the truth does not have, and less of what it has."""
+    """Confident about labels that the truth lacks, and less about its own."""
     truth = rows_where(TRUTH, TRUTH["class"] == "car")
     made_up = DETECTIONS["track_id"] >= 100
     others = labelled(rows_where(DETECTIONS, made_up), car="tree")
@@ -63,7 +63,7 @@ def of_another_label() -> tuple[Columns, Columns]:
 
 
 def mannequin() -> tuple[Columns, Columns]:
-    """One thing that is no object and found in every frame, more surely than the rest."""
+    """One thing that is not an object is found in every frame, more confidently than the rest."""
     found = rows_where(DETECTIONS, DETECTIONS["track_id"] < 100)
     sure = rows_where(found, found["track_id"] == 0)
     corners = zip(("x1", "y1", "x2", "y2"), (1500.0, 900.0, 1600.0, 1000.0), strict=True)
@@ -73,7 +73,7 @@ def mannequin() -> tuple[Columns, Columns]:
 
 
 def hard_to_see() -> tuple[Columns, Columns]:
-    """One thing that stands still is found, and never surely."""
+    """One stationary object is found, but never confidently."""
     still = {"x1": 800.0, "y1": 400.0, "x2": 900.0, "y2": 500.0}
     sides = [rows_where(side, side["track_id"] == 0) for side in (TRUTH, DETECTIONS)]
     truth, found = (
@@ -103,5 +103,5 @@ HONEST: dict[str, Callable[[], tuple[Columns, Columns]]] = {
 
 
 @pytest.mark.parametrize("name", HONEST)
-def test_other_confidences_are_not_doubted(name: str) -> None:
+def test_other_confidences_give_no_warning(name: str) -> None:
     assert found_in("map", *HONEST[name]()) == []

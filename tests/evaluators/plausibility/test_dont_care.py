@@ -1,4 +1,4 @@
-"""What is not scored is nothing that could be missed."""
+"""Unscored objects cannot be missed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def columns(boxes: dict[int, list[tuple[float, ...]]], *flags: str) -> Columns:
 
 
 @pytest.mark.parametrize("flag", ["region", "ignore", "crowd", "distractor"])
-def test_frames_without_anything_to_be_found_need_no_detection(flag: str) -> None:
+def test_frames_with_nothing_to_find_need_no_detection(flag: str) -> None:
     cars = {frame: [car(frame)] for frame in range(0, FRAMES, EVERY)}
     truth = {frame: [(0.0, 0.0, 100.0, 50.0), *cars.get(frame, [])] for frame in range(FRAMES)}
     report = score("f1", columns(truth, flag, ""), columns(cars))
@@ -41,14 +41,14 @@ def test_frames_without_anything_to_be_found_need_no_detection(flag: str) -> Non
 
 
 @pytest.mark.parametrize("flag", ["ignore", "crowd", "distractor"])
-def test_ground_truth_of_mere_dont_care_objects_has_no_object(flag: str) -> None:
+def test_ground_truth_of_only_dont_care_objects_has_no_object(flag: str) -> None:
     truth, detections = traffic()
     truth = truth | {"flags": np.full(len(truth["frame"]), flag)}
     found = [warning.code for warning in score("f1", truth, detections).warnings]
     assert found == ["no_objects"]
 
 
-def test_no_detections_are_right_where_there_is_nothing_to_be_found() -> None:
+def test_no_detections_are_right_if_there_is_nothing_to_find() -> None:
     truth, detections = traffic()
     truth = truth | {"flags": np.full(len(truth["frame"]), "region")}
     nothing = {name: column[:0] for name, column in detections.items()}
@@ -57,7 +57,7 @@ def test_no_detections_are_right_where_there_is_nothing_to_be_found() -> None:
 
 @pytest.mark.parametrize("evaluator", ["f1", "map", "clear", "ospa"])
 def test_detections_in_dont_care_frames_are_a_note_and_no_warning(evaluator: str) -> None:
-    """A detector does not know which frames nobody looks at."""
+    """A detector does not know the don't-care frames."""
     truth, detections = traffic()
     entry = SequenceSpec("north", dont_care_frames=FrameRanges(((0, 9),)))
     report = score(evaluator, truth, detections, specification=BenchmarkSpec(sequences=(entry,)))

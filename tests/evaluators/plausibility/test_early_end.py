@@ -1,4 +1,4 @@
-"""Detections of a run that was cut off, or of another number of frames a second, are warned of."""
+"""Detections of an interrupted run, or at another frame rate, give a warning."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ending_at(columns: Columns, frame: int) -> Columns:
 
 
 def many(count: int, *, pattern: str = "s{:03}", frames: int = 5) -> tuple[Columns, Columns]:
-    """So many short videos, all of one."""
+    """Many short videos, copied from one."""
     sides = traffic(frames=frames, speed_px=2.0, vehicles=4)
     south = [rows_where(side, side["sequence"] == "south") for side in sides]
     truth, detections = (
@@ -46,13 +46,13 @@ def many(count: int, *, pattern: str = "s{:03}", frames: int = 5) -> tuple[Colum
 
 
 def cut_in(columns: Columns, order: list[str], within: str, frame: int) -> Columns:
-    """What a run over sequences in an order has done by a frame of one of them."""
+    """The detections of a run over sequences in an order, up to a frame of one of them."""
     place = np.array([order.index(name) for name in columns["sequence"]])
     here = order.index(within)
     return rows_where(columns, (place < here) | ((place == here) & (columns["frame"] < frame)))
 
 
-def test_a_run_over_the_first_60_frames_of_every_sequence() -> None:
+def test_a_run_over_the_first_60_frames_of_every_sequence_gives_a_warning() -> None:
     """Sequences have 100 frames, of which each has six vehicles: 120 frames are left."""
     [warning] = found_in(TRUTH, ending_at(DETECTIONS, 60))
     unanswered = {*zip(TRUTH["sequence"], TRUTH["frame"], strict=True)} - {
@@ -64,8 +64,8 @@ def test_a_run_over_the_first_60_frames_of_every_sequence() -> None:
     assert 60 <= warning.example.frame < 68
 
 
-def test_detections_of_the_second_half_of_every_sequence() -> None:
-    """As of half of a training set that is kept for validation."""
+def test_detections_of_only_the_second_half_of_every_sequence_give_a_warning() -> None:
+    """For example, if half of a training set is kept for validation."""
     lengths = {"north": 100, "south": 70, "west": 50}
     of = [np.array([lengths[name] for name in side["sequence"]]) for side in (TRUTH, DETECTIONS)]
     truth = rows_where(TRUTH, TRUTH["frame"] < of[0])
@@ -77,14 +77,14 @@ def test_detections_of_the_second_half_of_every_sequence() -> None:
     assert "% of each sequence have none" in warning.message
 
 
-def test_detections_of_every_second_frame_that_are_numbered_one_after_the_other() -> None:
+def test_detections_of_every_second_frame_numbered_consecutively_give_a_warning() -> None:
     half = rows_where(DETECTIONS, DETECTIONS["frame"] % 2 == 0)
     [warning] = found_in(TRUTH, half | {"frame": half["frame"] // 2})
     assert warning.count == 150
     assert "both sides have the same frame rate" in warning.message
 
 
-def test_sequences_of_different_lengths_that_end_at_60_per_cent() -> None:
+def test_sequences_of_different_lengths_that_end_at_60_per_cent_give_a_warning() -> None:
     lengths = {"north": 100, "south": 70, "west": 50}
     of = [np.array([lengths[name] for name in side["sequence"]]) for side in (TRUTH, DETECTIONS)]
     truth = rows_where(TRUTH, TRUTH["frame"] < of[0])
@@ -92,7 +92,7 @@ def test_sequences_of_different_lengths_that_end_at_60_per_cent() -> None:
     assert "% of each sequence" in warning.message
 
 
-def test_a_run_that_was_cut_off_within_the_second_of_three_sequences() -> None:
+def test_a_run_interrupted_within_the_second_of_three_sequences_gives_a_warning() -> None:
     detections = cut_in(DETECTIONS, ["north", "south", "west"], "south", 40)
     [warning] = found_in(TRUTH, detections)
     assert warning.count == 160
@@ -100,7 +100,7 @@ def test_a_run_that_was_cut_off_within_the_second_of_three_sequences() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["s{:03}", "s{}"])
-def test_a_run_that_was_cut_off_among_many_short_sequences(pattern: str) -> None:
+def test_a_run_interrupted_among_many_short_sequences_gives_a_warning(pattern: str) -> None:
     """In the order of names, or of the numbers in them: s2 comes before s10."""
     truth, detections = many(200, pattern=pattern)
     order = [pattern.format(number) for number in range(200)]
@@ -108,15 +108,15 @@ def test_a_run_that_was_cut_off_among_many_short_sequences(pattern: str) -> None
     assert warning.count == 500
 
 
-def test_a_run_over_half_of_a_crowd() -> None:
-    """Forty objects a frame: the sample of boxes has a dozen frames."""
+def test_a_run_over_half_of_a_crowd_gives_a_warning() -> None:
+    """Forty objects per frame: the sample of boxes has a dozen frames."""
     truth, detections = traffic(frames=80, speed_px=0.5, vehicles=40)
     [warning] = found_in(truth, ending_at(detections, 48))
     assert warning.count == 3 * 32
 
 
 def images(frames: int, *, step: int) -> tuple[Columns, Columns]:
-    """Images that have nothing to do with each other, of four objects each, and no tracks."""
+    """Unrelated images, of four objects each, without tracks."""
     random = np.random.default_rng(0)
     rows = np.repeat(np.arange(frames), 4)
     corners = random.uniform((0, 0), (1700, 900), (len(rows), 2))
@@ -128,8 +128,8 @@ def images(frames: int, *, step: int) -> tuple[Columns, Columns]:
 
 
 @pytest.mark.parametrize("step", [1, 37])
-def test_results_of_the_first_images(step: int) -> None:
-    """No tracker can have lost what is in other images."""
+def test_results_of_the_first_images_give_a_warning(step: int) -> None:
+    """No tracker can have lost the objects of other images."""
     truth, detections = images(200, step=step)
     assert found_in(truth, detections) == []
     [warning] = found_in(truth, ending_at(detections, 120 * step))
@@ -146,7 +146,7 @@ def only_some(share: float) -> Columns:
 
 
 def shrinking(columns: Columns) -> Columns:
-    """Things that have a hundredth of their size at the end."""
+    """Objects that shrink to a hundredth of their size."""
     share = 1 - columns["frame"] / 101
     a, b, c, d = (columns[name] for name in ("x1", "y1", "x2", "y2"))
     return columns | {"x2": a + share * (c - a), "y2": b + share * (d - b)}
@@ -161,7 +161,7 @@ def one_object() -> tuple[Columns, Columns]:
 
 
 def hard_from(columns: Columns, name: str) -> Columns:
-    """Hardly anything is found in a video, and nothing in those after it."""
+    """Hardly anything is found in one video, and nothing in those after it."""
     here, later = columns["sequence"] == name, columns["sequence"] > name
     few = np.random.default_rng(3).random(len(here)) < 0.15
     return rows_where(columns, ~later & (~here | few))
@@ -209,7 +209,7 @@ HONEST: dict[str, Callable[[], tuple[Columns, Columns]]] = {
 
 
 @pytest.mark.parametrize("name", HONEST)
-def test_what_a_detector_misses_is_no_early_end(name: str) -> None:
+def test_misses_of_a_detector_are_not_taken_for_an_early_end(name: str) -> None:
     assert found_in(*HONEST[name]()) == []
 
 
@@ -218,7 +218,7 @@ def test_objects_at_the_end_that_are_dont_care_need_no_detections() -> None:
     assert found_in(TRUTH | ignored, ending_at(DETECTIONS, 60)) == []
 
 
-def test_parts_that_are_added_warn_as_the_whole_does() -> None:
+def test_added_parts_give_the_same_warnings_as_the_whole() -> None:
     """Every third frame of all sequences is in each part."""
     evaluator = create_evaluator("f1")
     truth, detections = (

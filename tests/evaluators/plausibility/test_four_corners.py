@@ -1,4 +1,4 @@
-"""Four corners that are given with y before x are doubted as boxes are."""
+"""Four corners with y before x give a warning, as boxes do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TRUTH, DETECTIONS = traffic()
 
 
 def turned(columns: Columns, *, rows_first: bool) -> Columns:
-    """Boxes turned by 30 degrees."""
+    """Boxes rotated by 30 degrees."""
     a, b, c, d = (columns[name] for name in BOX)
     made = without(columns, *BOX)
     for corner, (across, down) in enumerate(((-1, -1), (1, -1), (1, 1), (-1, 1)), start=1):
@@ -31,7 +31,7 @@ def turned(columns: Columns, *, rows_first: bool) -> Columns:
 
 @pytest.mark.parametrize("base", ["polygon", "iou"])
 @pytest.mark.parametrize(("rows_first", "codes"), [(True, {"reads_rows_first"}), (False, set())])
-def test_y_before_x_is_doubted(base: str, rows_first: bool, codes: set[str]) -> None:
+def test_y_before_x_gives_a_warning(base: str, rows_first: bool, codes: set[str]) -> None:
     truth, found = turned(TRUTH, rows_first=False), turned(DETECTIONS, rows_first=rows_first)
     report = score("map", truth, found, base=base)
     assert {one.code for one in report.warnings} - {"bounding_boxes_compared"} == codes
@@ -51,15 +51,15 @@ def codes_of(truth: Columns, detections: Columns) -> dict[str, int]:
     return {warning.code: warning.count for warning in report.warnings}
 
 
-def test_all_x_before_all_y_is_doubted() -> None:
-    """The sides of a turned box are equal in pairs in one of the orders alone."""
+def test_all_x_before_all_y_gives_a_warning() -> None:
+    """The sides of a rotated box are equal in pairs in only one of the orders."""
     truth, detections = (turned(side, rows_first=False) for side in (TRUTH, DETECTIONS))
     found = codes_of(truth, by_axis(detections))
     assert 0.95 * len(detections["frame"]) < found["reads_all_x_first"]
     assert codes_of(by_axis(truth), by_axis(detections))["reads_all_x_first"] > 0
 
 
-def test_whole_pixels_are_enough_to_tell() -> None:
+def test_integer_pixels_are_enough_to_recognise_the_order() -> None:
     truth, detections = (turned(side, rows_first=False) for side in (TRUTH, DETECTIONS))
     rounded = detections | {name: np.round(detections[name]) for name in NAMES}
     assert "reads_all_x_first" in codes_of(truth, by_axis(rounded))
@@ -77,7 +77,7 @@ def corners_exchanged(columns: Columns) -> Columns:
 
 
 def anyhow(columns: Columns) -> Columns:
-    """Each corner off by a fifth of a box: text in photographs."""
+    """Each corner displaced by a fifth of a box: text in photographs."""
     random = np.random.default_rng(0)
     count = len(columns["frame"])
     return columns | {name: columns[name] + random.normal(0, 20, count) for name in NAMES}
@@ -89,6 +89,6 @@ def small(columns: Columns) -> Columns:
 
 
 @pytest.mark.parametrize("change", [corners_exchanged, anyhow, small])
-def test_other_quadrilaterals_are_not_doubted(change: Callable[[Columns], Columns]) -> None:
+def test_other_quadrilaterals_give_no_warning(change: Callable[[Columns], Columns]) -> None:
     truth, detections = (change(turned(side, rows_first=False)) for side in (TRUTH, DETECTIONS))
     assert "reads_all_x_first" not in codes_of(truth, detections)

@@ -1,4 +1,4 @@
-"""Ground truth is doubted where it contradicts itself, and contents are counted."""
+"""Ground truth that contradicts itself gives a warning, and contents are counted."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def codes(*frames: list[Thing]) -> dict[str, int]:
     return {entry.code: entry.count for entry in warnings_of_side(Side.TRUTH, truth)}
 
 
-def test_ground_truth_without_oddities_is_not_doubted() -> None:
+def test_ordinary_ground_truth_gives_no_warning() -> None:
     assert codes([CAR, BUS], [CAR], []) == {}
 
 
-def test_the_same_box_twice_in_a_frame_is_doubted_and_placed() -> None:
+def test_a_repeated_box_in_a_frame_gives_a_warning_with_its_place() -> None:
     truth = make_annotations(video([CAR], [CAR, BUS, CAR]), arity=4)
     [warning] = warnings_of_side(Side.TRUTH, truth)
     assert (warning.code, warning.count) == ("same_box_twice", 1)
@@ -41,12 +41,12 @@ def test_the_same_box_under_another_label_is_another_object() -> None:
     assert codes([CAR, replace(CAR, label="van")]) == {}
 
 
-def test_boxes_without_area_are_doubted() -> None:
+def test_boxes_without_area_give_a_warning() -> None:
     assert codes([replace(CAR, coordinates=(5.0, 5.0, 5.0, 9.0))]) == {"boxes_without_area": 1}
 
 
-def test_four_corners_without_area_or_in_the_wrong_order_are_doubted() -> None:
-    """A line that is no upright one, and a bow tie; not the square in either direction."""
+def test_four_corners_without_area_or_in_the_wrong_order_give_a_warning() -> None:
+    """A slanted line and a bow tie; not the square in either direction."""
     square = (0.0, 0.0, 9.0, 0.0, 9.0, 9.0, 0.0, 9.0)
     line, bow_tie = (
         (0.0, 0.0, 4.0, 4.0, 8.0, 8.0, 6.0, 6.0),
@@ -58,7 +58,7 @@ def test_four_corners_without_area_or_in_the_wrong_order_are_doubted() -> None:
     assert found == {"boxes_without_area": 1, "sides_cross": 1}
 
 
-def test_a_track_that_jumps_is_doubted() -> None:
+def test_a_track_that_jumps_gives_a_warning() -> None:
     """Nine steps of one pixel, and one of five hundred."""
     lefts = [*range(5), *range(500, 505)]
     boxes = [Thing((float(x), 0.0, x + 10.0, 10.0), "car", 1.0, 7) for x in lefts]
@@ -83,7 +83,7 @@ def test_contents_count_labels_sizes_tracks_and_empty_frames() -> None:
     assert found.empty_frames == 1
 
 
-def test_both_sides_are_held_against_each_other() -> None:
+def test_both_sides_are_compared_with_each_other() -> None:
     truth = make_annotations(video([CAR], [CAR], [CAR]), arity=4)
     found = make_annotations(video(*([replace(CAR, label="Car")] for _ in range(3))), arity=4)
     [warning, _] = warnings_of_pair(truth, found)
@@ -91,7 +91,7 @@ def test_both_sides_are_held_against_each_other() -> None:
     assert "'Car' for 'car'" in warning.message
 
 
-def test_labels_whose_letters_are_composed_otherwise_are_written_otherwise() -> None:
+def test_labels_with_differently_composed_letters_count_as_different_spellings() -> None:
     truth, found = (
         make_annotations(video(*([replace(CAR, label=label)] for _ in range(3))), arity=4)
         for label in ("caf\u00e9", "cafe\u0301")

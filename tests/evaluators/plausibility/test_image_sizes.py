@@ -1,4 +1,4 @@
-"""Boxes beyond images whose size is known, and shares of images, of one side alone."""
+"""Warnings about boxes beyond images of known size, and about fractions of images on one side."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def beyond(warnings: tuple[ReportWarning, ...]) -> list[ReportWarning]:
     return [warning for warning in warnings if warning.code == "beyond_image"]
 
 
-def test_coco_says_how_large_its_images_are(tmp_path: Path) -> None:
+def test_coco_gives_the_size_of_its_images(tmp_path: Path) -> None:
     report = score("coco", *write_coco(tmp_path, detected=BEYOND, width=640, height=480))
     [warning] = beyond(report.warnings)
     assert warning.count == 4
@@ -62,7 +62,7 @@ def test_coco_says_how_large_its_images_are(tmp_path: Path) -> None:
         {},
     ],
 )
-def test_boxes_within_images_or_in_images_of_no_known_size_are_silent(
+def test_boxes_inside_images_or_in_images_of_unknown_size_give_no_warning(
     tmp_path: Path, image: dict[str, Any]
 ) -> None:
     assert not beyond(score("coco", *write_coco(tmp_path, detected=BEYOND, **image)).warnings)
@@ -76,7 +76,7 @@ def test_the_largest_image_of_a_sequence_counts(tmp_path: Path) -> None:
     assert not beyond(score("coco", truth, results).warnings)
 
 
-def test_what_files_and_specification_both_say_is_told_once(tmp_path: Path) -> None:
+def test_what_files_and_specification_both_say_is_reported_once(tmp_path: Path) -> None:
     truth, results = write_coco(tmp_path, detected=BEYOND, width=640, height=480)
     images = SequenceSpec("images", first_frame=1, frame_count=4, image_width=640, image_height=480)
     report = score("coco", truth, results, specification=BenchmarkSpec(sequences=(images,)))
@@ -111,14 +111,14 @@ def read_twice(folder: Path) -> Pair:
         ("", 0),
     ],
 )
-def test_a_seqinfo_says_how_large_the_images_of_both_sides_are(
+def test_a_seqinfo_gives_the_size_of_the_images_of_both_sides(
     tmp_path: Path, size: str, sides: int
 ) -> None:
     pair = read_twice(write_motchallenge(tmp_path / "truth", size))
     assert len(beyond(pair.warnings)) == sides
 
 
-def test_a_size_that_is_given_counts_where_files_say_none(tmp_path: Path) -> None:
+def test_a_given_size_counts_if_files_have_none(tmp_path: Path) -> None:
     truth, results = write_coco(tmp_path, detected=BEYOND)
     assert len(beyond(read_pair(truth, results, image_size=(640, 480)).warnings)) == 1
     assert not beyond(read_pair(truth, results, image_size=(800, 480)).warnings)
@@ -131,7 +131,7 @@ def of_one_side(greatest: float, count: int = 20) -> list[str]:
     return [warning.code for warning in warnings_of_side(Side.DETECTIONS, annotations)]
 
 
-def test_coordinates_that_all_lie_between_0_and_1_look_like_shares() -> None:
+def test_coordinates_that_all_lie_between_0_and_1_look_like_fractions() -> None:
     assert of_one_side(1.0) == ["reads_as_shares_of_the_image"]
     assert of_one_side(1.5) == []
     assert of_one_side(1.0, count=3) == []

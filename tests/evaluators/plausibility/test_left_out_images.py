@@ -1,4 +1,4 @@
-"""Images that were left out throughout are told from those in which nothing was found."""
+"""Skipped images are distinguished from images in which nothing was found."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def images(
     size_px: float = 100.0,
     last_id: int = 100_000,
 ) -> Sides:
-    """Images of boxes that have nothing to do with each other, under ids as COCO has them.
+    """Unrelated images of boxes, with ids as in COCO.
 
     Args:
         objects: Objects in each image.
-        recall: Share of them that is found; a tenth of it in hard images.
-        alarms: Detections of nothing, on average.
-        hard: Share of hard images.
+        recall: Fraction of them that is found; a tenth of it in hard images.
+        alarms: Average number of false positives.
+        hard: Fraction of hard images.
         sequence: Name of the sequence.
-        count: Images.
+        count: Number of images.
         size_px: Width and height of boxes.
-        last_id: Greatest number of an image; of fewer numbers more are neighbours.
+        last_id: Maximum id of an image; with a smaller range more images are neighbours.
     """
     random = np.random.default_rng(0)
     ids = np.sort(random.choice(last_id, count, replace=False))
@@ -57,14 +57,14 @@ def boxes(
 
 
 def every(sides: Sides, nth: int) -> Sides:
-    """Detections of every n-th image alone."""
+    """Detections of every n-th image only."""
     truth, detections = sides
     kept = np.unique(truth["frame"])[::nth]
     return truth, rows_where(detections, np.isin(detections["frame"], kept))
 
 
 def as_images(sides: Sides) -> Sides:
-    """One video whose frames have no other name than their numbers, and no tracks."""
+    """One video whose frames are named only by their numbers, without tracks."""
     south = [rows_where(side, side["sequence"] == "south") for side in sides]
     truth, detections = (
         without(side, "track_id") | {"sequence": np.full(len(side["frame"]), "images")}
@@ -85,25 +85,25 @@ def told(sides: Sides) -> list[ReportWarning]:
 
 
 @pytest.mark.parametrize(("nth", "missed"), [(2, 200), (4, 300), (10, 360), (40, 390)])
-def test_detections_of_every_nth_image_are_doubted_once(nth: int, missed: int) -> None:
+def test_detections_of_every_nth_image_give_one_warning(nth: int, missed: int) -> None:
     [warning] = told(every(images(), nth))
     assert (warning.code, warning.count) == ("frames_without_detections", missed)
     assert "of 400 frames with objects have no detection" in warning.message
 
 
-def test_images_of_large_objects_some_of_which_have_neighbouring_ids_are_no_video() -> None:
-    """Objects of two images lie on each other by chance."""
+def test_images_of_large_objects_with_some_neighbouring_ids_are_not_taken_for_a_video() -> None:
+    """Objects of two images overlap by chance."""
     [warning] = told(every(images(size_px=500.0, last_id=8_000), 4))
     assert warning.count == 300
 
 
-def test_detections_of_the_first_images_are_said_to_end_early_alone() -> None:
+def test_detections_of_the_first_images_give_only_the_warning_of_an_early_end() -> None:
     [warning] = told(first(images(), 0.4))
     assert warning.code == "detections_end_early"
 
 
 def of_one_label(sides: Sides) -> Sides:
-    """A detector of cars, where an image has either cars or buses."""
+    """A detector of cars, if an image has either cars or buses."""
     truth, detections = sides
     truth = truth | {"class": np.where(truth["frame"] % 4 == 0, "car", "bus")}
     found = rows_where(detections, detections["frame"] % 4 == 0)
@@ -129,5 +129,5 @@ HONEST: dict[str, Callable[[], Sides]] = {
 
 
 @pytest.mark.parametrize("name", HONEST)
-def test_images_in_which_nothing_is_found_are_not_doubted(name: str) -> None:
+def test_images_in_which_nothing_is_found_give_no_warning(name: str) -> None:
     assert told(HONEST[name]()) == []

@@ -1,4 +1,4 @@
-"""Names of a specification that no data has give a warning, unless the data may well lack them."""
+"""Names of a specification that the data lacks give a warning, unless that is plausible."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def told(specification: BenchmarkSpec, *names: str, domain: str = "") -> dict[st
     ("listed", "found"),
     [("S", "s"), ("street.mp4", "street"), ("big street", "big_street"), ("stret", "street")],
 )
-def test_a_listed_sequence_that_is_written_otherwise_is_named_with_what_was_meant(
+def test_a_listed_sequence_in_another_spelling_is_named_with_a_suggestion(
     listed: str, found: str
 ) -> None:
     message = told(spec(listed, "north"), found, "north")["listed_sequences_not_found"]
     assert f"{listed} (did you mean {found}?)" in message
 
 
-def test_a_sequence_with_frames_of_its_own_is_doubted_where_case_alone_differs() -> None:
+def test_a_sequence_with_its_own_frames_gives_a_warning_if_only_the_case_differs() -> None:
     assert "listed_sequences_not_found" in told(spec("S", frame_count=40), "s")
 
 
-def test_a_specification_of_other_data_is_doubted() -> None:
+def test_a_specification_of_other_data_gives_a_warning() -> None:
     assert "listed_sequences_not_found" in told(spec("left", "right"), "north", "south")
 
 
@@ -63,25 +63,25 @@ def test_a_specification_of_other_data_is_doubted() -> None:
         pytest.param(BenchmarkSpec(), ["north"], id="nothing listed"),
     ],
 )
-def test_what_the_data_may_well_lack_is_not_doubted(
+def test_names_that_the_data_may_plausibly_lack_give_no_warning(
     specification: BenchmarkSpec, found: list[str]
 ) -> None:
     assert told(specification, *found) == {}
 
 
-def test_a_listed_domain_that_is_mistyped_is_named_with_what_was_meant() -> None:
+def test_a_mistyped_listed_domain_is_named_with_a_suggestion() -> None:
     listed = BenchmarkSpec(domains=(DomainSpec("Towr", ("car",)), DomainSpec("Heli")))
     message = told(listed, "north", domain="Tower")["listed_domains_not_found"]
     assert "Towr (did you mean Tower?)" in message
 
 
-def test_domains_of_a_part_are_not_doubted() -> None:
+def test_domains_of_a_part_give_no_warning() -> None:
     listed = BenchmarkSpec(domains=(DomainSpec("Tower", ("car",)), DomainSpec("Heli")))
     assert told(listed, "north", domain="Tower") == {}
 
 
-def test_a_report_warns_of_a_mistyped_sequence_whatever_part_is_scored() -> None:
-    """Once, and by the names of the whole data; the sequence that was chosen is right."""
+def test_a_report_warns_about_a_mistyped_sequence_whatever_part_is_scored() -> None:
+    """Once, with the names of the whole data; the selected sequence is right."""
     truth, detections = traffic()
     for selection in (Selection(), Selection(sequences=("south",))):
         report = score(

@@ -1,4 +1,4 @@
-"""What is doubted about masks of either side."""
+"""Warnings about masks of either side."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def frame(*boxes: tuple[float, ...]) -> Annotations:
 
 
 @pytest.mark.parametrize("side", list(Side))
-def test_empty_full_and_misplaced_masks_are_doubted_on_both_sides(side: Side) -> None:
-    """Each by its count; what fits is not."""
+def test_empty_full_and_misplaced_masks_give_a_warning_on_both_sides(side: Side) -> None:
+    """Each with its count; fitting masks are not counted."""
     images = [np.full((HEIGHT, WIDTH), full) for full in (False, True)]
     images += [box_pixels((30, 10, 40, 18)), box_pixels(BOX)]
     found = with_masks(frame(BOX, (0.0, 0.0, WIDTH, HEIGHT), BOX, BOX), images)
@@ -35,31 +35,29 @@ def test_empty_full_and_misplaced_masks_are_doubted_on_both_sides(side: Side) ->
     assert codes(side, with_masks(frame(BOX, BOX))) == {}
 
 
-def test_rounding_is_no_reason_for_doubt() -> None:
-    """A box of a polygon may be a pixel off on each side, which is most of a small one."""
+def test_rounding_gives_no_warning() -> None:
+    """The box of a polygon may be a pixel off on each side, which is most of a small one."""
     off = [(10.6, 9.2, 20.9, 18.7), (10.0, 10.0, 12.0, 12.0)]
     images = [box_pixels(BOX), box_pixels((11, 11, 13, 13))]
     assert codes(Side.TRUTH, with_masks(frame(*off), images)) == {}
 
 
 @pytest.mark.parametrize("own", [(10, 10, 13, 40), (10, 10, 12, 12), (12, 39, 13, 40)])
-def test_a_mask_that_is_a_sliver_of_its_box_is_doubted(own: tuple[int, ...]) -> None:
-    """However thin it is: no rounding is that large."""
+def test_a_mask_that_is_a_sliver_of_its_box_gives_a_warning(own: tuple[int, ...]) -> None:
+    """However thin it is: rounding is never that large."""
     found = with_masks(frame((10.0, 10.0, 40.0, 40.0)), [box_pixels(own)])
     assert codes(Side.DETECTIONS, found) == {"boxes_beside_masks": 1}
 
 
 @pytest.mark.parametrize(("objects", "doubted"), [(99, 1), (100, 0)])
-def test_one_box_of_a_hundred_beside_its_mask_is_a_sliver_and_no_doubt(
-    objects: int, doubted: int
-) -> None:
-    """Outlines thinner than a pixel lose most of their pixels; exchanged axes spoil most masks."""
+def test_one_sliver_among_a_hundred_masks_gives_no_warning(objects: int, doubted: int) -> None:
+    """Outlines thinner than a pixel lose most of their pixels; swapped axes spoil most masks."""
     images = [box_pixels((30, 10, 40, 18)), *[box_pixels(BOX)] * (objects - 1)]
     found = with_masks(frame(*[BOX] * objects), images)
     assert codes(Side.TRUTH, found).get("boxes_beside_masks", 0) == doubted
 
 
-def test_the_doubt_names_the_frame() -> None:
+def test_the_warning_names_the_frame() -> None:
     side = replace(frame(BOX), masks=masks_of([np.zeros((HEIGHT, WIDTH), dtype=np.bool_)]))
     [warning] = [
         entry
@@ -71,7 +69,7 @@ def test_the_doubt_names_the_frame() -> None:
     assert warning.example.side is Side.DETECTIONS
 
 
-def test_one_box_with_two_masks_is_no_object_twice() -> None:
+def test_one_box_with_two_masks_is_not_a_repeated_object() -> None:
     images = [box_pixels(BOX), box_pixels((10, 10, 20, 17))]
     twice = [
         {
@@ -83,8 +81,8 @@ def test_one_box_with_two_masks_is_no_object_twice() -> None:
     assert ["same_box_twice" in found for found in twice] == [False, True]
 
 
-def test_boxes_that_come_with_masks_say_nothing_of_where_objects_are() -> None:
-    """Results of segmentation may have any: all 0, or the whole image."""
+def test_boxes_beside_masks_are_not_used_as_positions() -> None:
+    """Results of segmentation may have any boxes: all 0, or the whole image."""
     places = np.random.default_rng(1).integers(0, 20, (24, 2))
     things = {
         frame: [

@@ -1,4 +1,4 @@
-"""What is wrong in one sequence alone is warned of; a video that is hard is not."""
+"""A fault in a single sequence gives a warning; a difficult video does not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def in_south(change: Callable[[Columns], Columns], detections: Columns = DETECTI
 
 
 def of_six() -> tuple[Columns, Columns]:
-    """Six videos; north2 to west2 are others than north to west."""
+    """Six videos; north2 to west2 differ from north to west."""
     first, second = (traffic(frames=40, speed_px=3.0, seed=seed) for seed in (1, 2))
     truth, detections = (
         joined(one, other | {"sequence": np.char.add(other["sequence"], "2")})
@@ -31,7 +31,7 @@ def of_six() -> tuple[Columns, Columns]:
 
 
 def exchanged(columns: Columns) -> Columns:
-    """Detections of south under west, and of west under south."""
+    """Detections of south in west, and of west in south."""
     names = {"south": "west", "west": "south"}
     return columns | {"sequence": np.array([names.get(n, n) for n in columns["sequence"]])}
 
@@ -47,7 +47,7 @@ def warnings_of(detections: Columns, truth: Columns = TRUTH) -> list[ReportWarni
         (as_sizes, "reads_as_sizes"),
     ],
 )
-def test_another_format_in_one_sequence_is_named_with_the_sequence(
+def test_another_format_in_one_sequence_names_the_sequence(
     change: Callable[[Columns], Columns], code: str
 ) -> None:
     found = {warning.code: warning for warning in warnings_of(in_south(change))}
@@ -58,7 +58,7 @@ def test_another_format_in_one_sequence_is_named_with_the_sequence(
     assert example.sequence.sequence == "south"
 
 
-def test_detections_of_two_sequences_that_are_exchanged_are_named() -> None:
+def test_exchanged_detections_of_two_sequences_are_named() -> None:
     truth, detections = of_six()
     assert warnings_of(detections, truth) == []
     [warning] = warnings_of(exchanged(detections), truth)
@@ -66,14 +66,14 @@ def test_detections_of_two_sequences_that_are_exchanged_are_named() -> None:
     assert "in south, west alone: other sequences fit as they are" in warning.message
 
 
-def test_one_sequence_of_fast_things_that_is_a_frame_late_is_named() -> None:
+def test_one_sequence_of_fast_objects_that_is_a_frame_late_is_named() -> None:
     truth, detections = traffic(frames=60, speed_px=30.0, vehicles=12, seed=3)
     found = warnings_of(in_south(lambda side: moved(side, 1), detections), truth)
     assert "in south alone" in "".join(one.message for one in found)
 
 
 def unsure(side: Columns) -> Columns:
-    """Nothing is found: what is made up has the confidences of what is made up elsewhere."""
+    """Nothing is found: false positives have the same confidences as elsewhere."""
     random = np.random.default_rng(1)
     count = len(side["frame"])
     corners = random.uniform((0, 0), (1700, 900), (count, 2))
@@ -93,7 +93,7 @@ def inexact(side: Columns) -> Columns:
 
 
 def one_parked_car() -> tuple[Columns, Columns]:
-    """In one video the only car is missed, and a sign is taken for one, surely."""
+    """In one video the only car is missed, and a sign is confidently taken for one."""
     south = TRUTH["sequence"] == "south"
     car = rows_where(TRUTH, south & (TRUTH["track_id"] == 0))
     still = {"x1": 800.0, "y1": 400.0, "x2": 900.0, "y2": 500.0}
@@ -122,7 +122,7 @@ HONEST: dict[str, Callable[[], tuple[Columns, Columns]]] = {
 
 
 @pytest.mark.parametrize("name", HONEST)
-def test_a_hard_video_is_no_wrong_one(name: str) -> None:
+def test_a_difficult_video_gives_no_warning(name: str) -> None:
     truth, detections = HONEST[name]()
     found = [warning.code for warning in warnings_of(detections, truth)]
     assert [code for code in found if code != "equal_confidences"] == []

@@ -1,4 +1,4 @@
-"""Points whose unit is not that of the cut-off are doubted."""
+"""Points whose unit differs from that of the cut-off give a warning."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ def pixels(columns: Columns) -> Columns:
 
 
 def shares(columns: Columns) -> Columns:
-    """The same as shares of the image."""
+    """The same as fractions of the image."""
     return pixels(scaled(columns, 1 / WIDTH, 1 / HEIGHT))
 
 
 def standing(places: list[tuple[float, float]]) -> Columns:
-    """Objects that stand still in two frames."""
+    """Objects that do not move between two frames."""
     x, y = np.array(places * 2).T
     frames = np.repeat([1, 2], len(places))
     return {"sequence": np.full(len(frames), "s"), "frame": frames, "x": x, "y": y}
 
 
 @pytest.mark.parametrize("evaluator", ["f1", "ospa", "hota"])
-def test_shares_of_the_image_on_both_sides_are_doubted_under_a_cutoff_in_pixels(
+def test_fractions_of_the_image_on_both_sides_give_a_warning_with_a_cutoff_in_pixels(
     evaluator: str,
 ) -> None:
-    """Each lies on each: detections of nothing score as well as right ones."""
+    """Everything is within the cut-off: false detections score as well as right ones."""
     report = score(evaluator, shares(TRUTH), shares(DETECTIONS), base="euclidean")
     [warning] = report.warnings
     assert warning.code == "reads_as_shares_of_the_image"
@@ -44,7 +44,7 @@ def test_shares_of_the_image_on_both_sides_are_doubted_under_a_cutoff_in_pixels(
 
 
 @pytest.mark.parametrize(("columns", "cutoff_px"), [(shares, 0.01), (pixels, 10.0)])
-def test_points_are_not_doubted_where_the_cutoff_has_their_unit(
+def test_points_in_the_unit_of_the_cutoff_give_no_warning(
     columns: Callable[[Columns], Columns], cutoff_px: float
 ) -> None:
     sides = columns(TRUTH), columns(DETECTIONS)
@@ -59,10 +59,10 @@ def test_points_are_not_doubted_where_the_cutoff_has_their_unit(
         ([(300.0, 200.0), (100.0, 20.0)], [(450.0, 80.0)]),
     ],
 )
-def test_detections_are_not_said_to_be_scaled_where_one_place_is_all_that_tells(
+def test_no_scale_is_suggested_if_only_one_place_supports_it(
     objects: list[tuple[float, float]], found: list[tuple[float, float]]
 ) -> None:
-    """Some scale leads from any place to any other."""
+    """Some scale maps any place to any other."""
     report = score("f1", *map(standing, (objects, found)), base="euclidean")
     assert report.warnings == ()
 
@@ -79,7 +79,7 @@ def test_detections_of_one_object_that_hardly_moves_are_of_the_same_video(speed_
     assert (report.value("recall"), report.warnings) == (1.0, ())
 
 
-def test_detections_of_a_few_objects_are_said_to_be_scaled() -> None:
+def test_for_detections_of_a_few_objects_a_scale_is_suggested() -> None:
     places = [(300.0, 200.0), (100.0, 20.0), (50.0, 120.0)]
     halves = [(x / 2, y / 2) for x, y in places]
     [warning] = score("f1", standing(places), standing(halves), base="euclidean").warnings

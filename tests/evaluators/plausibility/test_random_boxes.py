@@ -1,4 +1,4 @@
-"""Boxes at random, and boxes that are moved, fit no other reading."""
+"""Random boxes, and displaced boxes, fit no other interpretation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from vidscore_evaluators import score
 
 
 def anywhere(columns: Columns, largest: float, seed: int) -> Columns:
-    """Boxes of any place and size in the image, in the frames of some columns."""
+    """Boxes of any place and size in the image, in the frames of the given columns."""
     random = np.random.default_rng(seed)
     count = len(columns["frame"])
     halves = random.uniform(0.01, largest, (2, count)) * [[WIDTH / 2], [HEIGHT / 2]]
@@ -35,8 +35,8 @@ def anywhere(columns: Columns, largest: float, seed: int) -> Columns:
 @pytest.mark.parametrize("largest", [0.2, 0.5, 0.8, 1.0])
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("swapped", [False, True])
-def test_boxes_at_random_fit_no_other_reading(largest: float, seed: int, swapped: bool) -> None:
-    """Larger boxes lie on each other more often by chance, in any two frames."""
+def test_random_boxes_fit_no_other_interpretation(largest: float, seed: int, swapped: bool) -> None:
+    """Larger boxes overlap by chance more often, in any two frames."""
     sides = [scaled(side, 0.4, 0.4) for side in traffic(seed=seed, vehicles=8)]
     truth, detections = sides[0], anywhere(sides[1], largest, seed)
     if swapped:
@@ -46,7 +46,7 @@ def test_boxes_at_random_fit_no_other_reading(largest: float, seed: int, swapped
 
 
 @pytest.mark.parametrize("names", [("van", "lorry"), ("Car", "Bus"), (1, 2)])
-def test_labels_that_the_truth_does_not_have_are_not_said_to_be_mixed_up(
+def test_labels_that_the_truth_lacks_are_not_reported_as_mixed_up(
     names: tuple[str | int, str | int],
 ) -> None:
     """They have warnings of their own."""
@@ -66,10 +66,10 @@ MOVED: dict[str, tuple[Columns, Columns]] = {
 
 @pytest.mark.parametrize("sides", MOVED.values(), ids=MOVED.keys())
 @pytest.mark.parametrize("by", [(0.0, 200.0), (0.0, -300.0), (250.0, 0.0)])
-def test_boxes_that_are_moved_are_not_said_to_be_mirrored(
+def test_displaced_boxes_are_not_reported_as_mirrored(
     sides: tuple[Columns, Columns], by: tuple[float, float]
 ) -> None:
-    """What stands still is as far from where it is moved to as from where it is mirrored to."""
+    """A stationary object is as far from its displaced place as from its mirrored place."""
     found = [warning.code for warning in score("map", sides[0], shifted(sides[1], *by)).warnings]
     assert not {"reads_y_from_below", "reads_x_from_the_right"}.intersection(found)
 
@@ -77,10 +77,10 @@ def test_boxes_that_are_moved_are_not_said_to_be_mirrored(
 @pytest.mark.parametrize("by", [(-40.0, -20.0), (0.0, 140.0), (300.0, -200.0)])
 @pytest.mark.parametrize("speed_px", [0.0, 12.0])
 @pytest.mark.parametrize("points", [False, True])
-def test_detections_of_a_part_of_the_image_are_doubted_with_where_it_begins(
+def test_detections_in_coordinates_of_a_crop_give_a_warning_with_its_origin(
     by: tuple[float, float], speed_px: float, points: bool
 ) -> None:
-    """A part that is cut out, or a border around the image, moves all boxes alike."""
+    """A crop, or a border around the image, displaces all boxes equally."""
     truth, found = traffic(speed_px=speed_px)
     sides = [truth, shifted(found, *by)]
     if points:
@@ -97,7 +97,7 @@ def test_detections_of_a_part_of_the_image_are_doubted_with_where_it_begins(
     ("side_px", "code"), [(640, "reads_at_another_scale"), (1, "reads_as_shares_of_the_image")]
 )
 @pytest.mark.parametrize("turned", [False, True])
-def test_detections_in_a_square_with_borders_are_doubted_with_what_leads_back(
+def test_detections_in_a_letterboxed_square_give_a_warning_with_the_transformation(
     side_px: int, code: str, turned: bool
 ) -> None:
     """A detector's input: the image scaled into a square, in the middle of its shorter side."""
@@ -105,7 +105,7 @@ def test_detections_in_a_square_with_borders_are_doubted_with_what_leads_back(
     factor = side_px / WIDTH
     border = (side_px - HEIGHT * factor) / 2
     sides = [truth, shifted(scaled(found, factor, factor), 0.0, border)]
-    if turned:  # a portrait
+    if turned:  # A portrait.
         sides = [
             with_boxes(side, *(side[name] for name in ("y1", "x1", "y2", "x2"))) for side in sides
         ]
@@ -122,15 +122,15 @@ def test_detections_in_a_square_with_borders_are_doubted_with_what_leads_back(
 
 
 @pytest.mark.parametrize("factor", [0.5, 2 / 3, 1.5])
-def test_detections_that_are_scaled_alone_are_told_no_move(factor: float) -> None:
+def test_for_detections_that_are_only_scaled_no_displacement_is_suggested(factor: float) -> None:
     truth, found = traffic()
     [warning] = score("map", truth, scaled(found, factor, factor)).warnings
     assert warning.code == "reads_at_another_scale"
     assert ", then" not in warning.message
 
 
-def test_detections_of_something_else_nearby_are_not_said_to_be_moved() -> None:
-    """Where nothing moves, a false alarm is as far from the object in every frame."""
+def test_detections_of_something_else_nearby_are_not_reported_as_displaced() -> None:
+    """If nothing moves, a false positive has the same distance from the object in every frame."""
     truth, found = (
         rows_where(side, side["sequence"] == "north")
         for side in traffic(vehicles=1, speed_px=0.0, alarms=0.0)
@@ -141,7 +141,7 @@ def test_detections_of_something_else_nearby_are_not_said_to_be_moved() -> None:
 
 @pytest.mark.parametrize("vehicles", [5, 30, 60])
 @pytest.mark.parametrize("speed_px", [0.0, 12.0])
-def test_detections_of_other_videos_are_doubted_however_many_boxes_overlap_by_chance(
+def test_detections_of_other_videos_give_a_warning_despite_overlaps_by_chance(
     vehicles: int, speed_px: float
 ) -> None:
     truth, found = traffic(vehicles=vehicles, speed_px=speed_px, frames=20)
@@ -152,7 +152,7 @@ def test_detections_of_other_videos_are_doubted_however_many_boxes_overlap_by_ch
 
 
 @pytest.mark.parametrize("speed_px", [0.0, 12.0])
-def test_a_very_bad_detector_among_many_things_is_not_taken_for_one_of_other_videos(
+def test_a_very_bad_detector_among_many_objects_is_not_taken_for_one_of_other_videos(
     speed_px: float,
 ) -> None:
     sides = traffic(vehicles=30, frames=20, recall=0.1, alarms=30.0, speed_px=speed_px)
@@ -160,7 +160,7 @@ def test_a_very_bad_detector_among_many_things_is_not_taken_for_one_of_other_vid
 
 
 def test_boxes_three_times_too_wide_are_not_taken_for_those_of_other_videos() -> None:
-    """None lies on one by a half, but they lie on their own ones more than on those elsewhere."""
+    """None covers its object by half, but they overlap their own objects more than others."""
     truth, found = traffic()
     thirds = (truth["x2"] - truth["x1"]) / 3
     truth = truth | {"x1": truth["x1"] + thirds, "x2": truth["x2"] - thirds}
@@ -168,8 +168,8 @@ def test_boxes_three_times_too_wide_are_not_taken_for_those_of_other_videos() ->
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_boxes_with_width_and_height_exchanged_are_doubted(seed: int) -> None:
-    """Their first corner is right, so that many lie on their object all the same."""
+def test_boxes_with_width_and_height_exchanged_give_a_warning(seed: int) -> None:
+    """Their first corner is right, so many still overlap their object."""
     truth, found = traffic(seed=seed)
     codes = [warning.code for warning in score("map", truth, height_first(found)).warnings]
     assert codes == ["reads_height_first"]

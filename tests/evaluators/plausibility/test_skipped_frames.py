@@ -1,4 +1,4 @@
-"""Detections of some frames alone are neither early nor late; those of a neighbour are."""
+"""Detections of only some frames are neither early nor late; those of a neighbouring frame are."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_a_detector_that_skips_frames_may_be_early_or_late(frames: int, code: st
     assert code in [one.code for one in score("map", truth, found).warnings]
 
 
-def test_what_stands_still_and_is_found_less_in_the_next_frame_is_not_early() -> None:
-    """Detections of the better one of two frames fit the objects of both."""
+def test_a_stationary_object_found_less_in_the_next_frame_is_not_early() -> None:
+    """Detections of the better of two frames fit the objects of both."""
     truth, found = traffic(speed_px=0.0, recall=1.0, alarms=0.0, vehicles=8)
     kept = np.array([8, 8, 4, 2])[found["frame"] % 4]
     assert score("f1", truth, rows_where(found, found["track_id"] < kept)).warnings == ()
@@ -47,8 +47,8 @@ def test_what_stands_still_and_is_found_less_in_the_next_frame_is_not_early() ->
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 @pytest.mark.parametrize("slower", ["detections", "truth"])
-def test_another_number_of_frames_a_second_is_not_told_as_one_frame(slower: str, seed: int) -> None:
-    """At 25 frames a second for 30 the offset is one frame after five, and two after ten."""
+def test_another_frame_rate_is_not_reported_as_one_frame_off(slower: str, seed: int) -> None:
+    """At 25 instead of 30 frames per second the offset is one frame after five, two after ten."""
     truth, found = traffic(speed_px=30.0, recall=1.0, alarms=0.2, frames=24, seed=seed)
     sides = {"truth": truth, "detections": found}
     every = rows_where(sides[slower], sides[slower]["frame"] % 6 != 3)
@@ -65,7 +65,7 @@ def test_another_number_of_frames_a_second_is_not_told_as_one_frame(slower: str,
     [(1, "take 1 from those of the detections"), (-1, "add 1 to those of the detections")],
 )
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_detector_that_is_a_frame_off_throughout_is_told_by_how_much(
+def test_a_constant_offset_of_a_frame_is_reported_with_its_size(
     frames: int, advice: str, seed: int
 ) -> None:
     truth, found = traffic(speed_px=30.0, frames=24, seed=seed)

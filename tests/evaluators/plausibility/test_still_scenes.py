@@ -1,4 +1,4 @@
-"""Where nothing moves, what is there in many frames is one thing, and says as little."""
+"""If nothing moves, an object in many frames counts as one thing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FRAMES = 40
 
 
 def lasting(truth: Columns, count: int, seed: int) -> Columns:
-    """False alarms in each video that stay where they are, and are there in most frames."""
+    """False positives in each video that stay in place, in most frames."""
     random = np.random.default_rng(seed)
     parts = []
     for sequence in ("north", "south", "west"):
@@ -39,7 +39,7 @@ def lasting(truth: Columns, count: int, seed: int) -> Columns:
 def still(
     *, vehicles: int, alarms: int, seed: int, recall: float = 0.05
 ) -> tuple[Columns, Columns]:
-    """What stands still and is hardly ever found, among false alarms that last."""
+    """Stationary objects that are hardly ever found, among lasting false positives."""
     sides = traffic(
         recall=recall, alarms=0.0, speed_px=0.0, vehicles=vehicles, frames=FRAMES, seed=seed
     )
@@ -53,22 +53,22 @@ def codes_of(truth: Columns, detections: Columns) -> list[str]:
 @pytest.mark.parametrize(
     ("alarms", "seed"), [(4, 9), (8, 12), (8, 16), (4, 60), (8, 38), (4, 136), (8, 65)]
 )
-def test_false_alarms_that_last_fit_no_other_reading(alarms: int, seed: int) -> None:
-    """One of them is as far from an object, and as much smaller, in all of its frames."""
+def test_lasting_false_alarms_fit_no_other_interpretation(alarms: int, seed: int) -> None:
+    """Each has the same distance from an object, and the same size, in all of its frames."""
     found = codes_of(*still(vehicles=1, alarms=alarms, seed=seed))
     assert not [code for code in found if code.startswith("reads_")]
 
 
 @pytest.mark.parametrize(("vehicles", "alarms", "seed"), [(5, 8, 0), (3, 12, 8)])
-def test_a_detector_that_finds_little_of_what_stands_still_is_of_the_same_video(
+def test_a_detector_that_finds_few_stationary_objects_is_of_the_same_video(
     vehicles: int, alarms: int, seed: int
 ) -> None:
-    """Other frames show the same, so that they do not tell right detections from chance."""
+    """Other frames look the same, so they do not separate right detections from chance."""
     assert codes_of(*still(vehicles=vehicles, alarms=alarms, seed=seed)) == []
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_detections_of_other_still_videos_are_doubted(seed: int) -> None:
+def test_detections_of_other_still_videos_give_a_warning(seed: int) -> None:
     truth, found = still(vehicles=3, alarms=4, seed=seed, recall=0.9)
     others = {"north": "south", "south": "west", "west": "north"}
     exchanged = found | {"sequence": np.array([others[name] for name in found["sequence"]])}
@@ -83,14 +83,14 @@ def test_detections_of_other_still_videos_are_doubted(seed: int) -> None:
         (as_sizes, "reads_as_sizes"),
     ],
 )
-def test_several_things_that_stand_still_are_enough(
+def test_several_stationary_objects_are_enough(
     change: Callable[[Columns], Columns], code: str
 ) -> None:
     truth, found = still(vehicles=4, alarms=0, seed=1, recall=0.9)
     assert code in codes_of(truth, change(found))
 
 
-def test_one_thing_that_stands_still_is_enough_where_nothing_is_made_to_fit() -> None:
+def test_one_stationary_object_is_enough_if_nothing_is_fitted() -> None:
     truth, found = (
         rows_where(side, side["sequence"] == "north")
         for side in still(vehicles=1, alarms=0, seed=1, recall=1.0)

@@ -1,4 +1,4 @@
-"""An input summary adds like a tally: however the input comes, the same warnings come of it."""
+"""An input summary adds like a tally: however the input is divided, the warnings are the same."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def warnings_of(detections: Annotations, truth: Annotations = TRUTH) -> tuple[Re
 @settings(max_examples=example_count(5), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_parts_in_any_order_give_the_bytes_of_the_whole(name: str, seed: int) -> None:
-    """Frames that are dealt to five parts and shuffled give the same tally, and warnings."""
+    """Frames that are dealt to five parts and shuffled give the same tally and warnings."""
     random = np.random.default_rng(seed)
     detections = DOUBTFUL[name]
     part_of: dict[tuple[object, int], int] = {}
@@ -89,7 +89,7 @@ def test_parts_in_any_order_give_the_bytes_of_the_whole(name: str, seed: int) ->
 
 
 @pytest.mark.parametrize("name", DOUBTFUL)
-def test_a_stream_warns_as_a_batch_does(name: str) -> None:
+def test_a_stream_warns_like_a_batch(name: str) -> None:
     """Frame after frame, in the order of the detections, gives the batch's warnings at the end."""
     detections = DOUBTFUL[name]
     assert (name == "right") == (not warnings_of(detections))
@@ -103,7 +103,7 @@ def test_a_stream_warns_as_a_batch_does(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_two_workers_warn_as_one_process_does() -> None:
+def test_two_workers_warn_like_one_process() -> None:
     detections = DOUBTFUL["sizes"]
     [report] = score_annotations([EVALUATOR], TRUTH, detections, workers=2)
     assert report.warnings == warnings_of(detections)
@@ -115,7 +115,7 @@ def test_evaluators_share_one_input_summary() -> None:
 
 
 def test_an_input_summary_stays_small_however_large_the_input() -> None:
-    """A thousand labels, and boxes beyond count, leave no more than is declared."""
+    """A thousand labels, and countless boxes, leave no more than is declared."""
     things = [Thing((float(x), 0.0, float(x) + 1, 1.0), f"label {x}") for x in range(1500)]
     crowd = make_annotations({("", "s"): dict.fromkeys(range(8), things)}, arity=4)
     tally = dataclasses.replace(EVALUATOR.tally(crowd, crowd), tables={})
@@ -125,7 +125,7 @@ def test_an_input_summary_stays_small_however_large_the_input() -> None:
 
 
 def test_a_sample_is_spread_over_all_sequences() -> None:
-    """Of videos of one length, none is looked at three times as often as another."""
+    """Of videos of one length, none is sampled three times as often as another."""
     sequences = {("", f"s{index}"): {frame: [_BOX] for frame in range(200)} for index in range(10)}
     videos = make_annotations(sequences, arity=4)
     table = input_summary_of(align(videos, videos), BenchmarkSpec())[SAMPLE]
@@ -135,7 +135,7 @@ def test_a_sample_is_spread_over_all_sequences() -> None:
     assert counts.max() < 3 * counts.min()
 
 
-def test_a_tally_of_an_older_version_is_warned_of_as_ever() -> None:
+def test_a_tally_of_an_older_version_gives_its_warnings_as_before() -> None:
     """Its sample has no labels, confidences and tracks, and there is none of answers."""
     detections = read(as_sizes(traffic()[1]))
     tally = EVALUATOR.tally(read(traffic()[0]), detections)
@@ -153,13 +153,13 @@ def test_a_tally_of_an_older_version_is_warned_of_as_ever() -> None:
 _BOX = Thing((0.0, 0.0, 10.0, 10.0), "a")
 
 
-def test_no_more_than_two_thousand_frames_are_looked_at() -> None:
+def test_at_most_two_thousand_frames_are_sampled() -> None:
     blocks = np.arange(5000)
     numbers = np.zeros((5000, 6))
     assert sample_of(blocks, numbers, points=False).frame_count == MOST_FRAMES == 2000
 
 
-def test_neighbouring_frames_are_in_the_sample_together() -> None:
+def test_neighbouring_frames_are_sampled_together() -> None:
     """A sampled frame has a neighbour in the sample, unless its video has none."""
     videos = make_annotations({("", "s"): {frame: [_BOX] for frame in range(4000)}}, arity=4)
     table = input_summary_of(align(videos, videos), BenchmarkSpec())[SAMPLE]
@@ -168,7 +168,7 @@ def test_neighbouring_frames_are_in_the_sample_together() -> None:
     assert len(whole) >= len(frames) - 4
 
 
-def test_the_order_of_rows_does_not_rule_which_of_equal_boxes_are_looked_at() -> None:
+def test_the_order_of_rows_does_not_decide_which_equal_boxes_are_sampled() -> None:
     """Forty equal boxes of two labels, of which a sample takes 32."""
     truth = make_annotations({("", "s"): {0: [_BOX]}}, arity=4)
     boxes = [Thing((0.0, 0.0, 10.0, 10.0), label) for label in "ab"] * 20

@@ -1,4 +1,4 @@
-"""Track ids that do not follow objects are warned of where they count; a bad tracker is not."""
+"""Track ids that do not follow objects give a warning if they count; a bad tracker does not."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def row_numbers(columns: Columns) -> Columns:
 
 
 def numbers_in_frames(columns: Columns) -> Columns:
-    """The surest detection of a frame is 0, the next one 1, and so on."""
+    """The most confident detection of a frame has id 0, the next one 1, and so on."""
     order = np.lexsort((-columns["confidence"], columns["frame"], columns["sequence"]))
     numbers: Counter[tuple[str, int]] = Counter()
     ids = np.zeros(len(order), dtype=np.int64)
@@ -40,14 +40,14 @@ def numbers_in_frames(columns: Columns) -> Columns:
 
 @pytest.mark.parametrize("evaluator", ["clear", "identity", "hota"])
 @pytest.mark.parametrize("change", [row_numbers, numbers_in_frames])
-def test_numbers_of_rows_or_of_detections_in_a_frame_are_no_tracks(
+def test_numbers_of_rows_or_of_detections_in_a_frame_give_a_warning(
     evaluator: str, change: Callable[[Columns], Columns]
 ) -> None:
     [warning] = found_in(evaluator, TRUTH, change(DETECTIONS))
     assert warning.count == len(DETECTIONS["frame"])
 
 
-def test_a_criterion_without_tracks_does_not_care() -> None:
+def test_a_criterion_without_tracks_gives_no_warning() -> None:
     assert found_in("f1", TRUTH, row_numbers(DETECTIONS)) == []
 
 
@@ -62,7 +62,7 @@ def test_a_criterion_without_tracks_does_not_care() -> None:
         (200, 99, False),
     ],
 )
-def test_few_objects_are_enough_where_all_of_them_change(
+def test_few_objects_are_enough_if_all_of_them_change(
     found: int, changed: int, doubted: bool
 ) -> None:
     """exp(-n D) <= 0.0001, D the divergence of the share that changes from 0.3, and half of all:
@@ -72,7 +72,7 @@ def test_few_objects_are_enough_where_all_of_them_change(
 
 
 def pairs_of(found: int, changed: int) -> tuple[Columns, Columns]:
-    """Things that are found in two frames, some of which have another id in the second."""
+    """Objects found in two frames, some of which have another id in the second."""
     number = np.arange(found)
     across, down = 100.0 * (number % 20), 100.0 * (number // 20)
     frames = [
@@ -105,7 +105,7 @@ def switching(share: float) -> Columns:
 
 
 def two_for_each() -> Columns:
-    """Two tracks on each object, of which now one and now the other lies nearer."""
+    """Two tracks on each object, of which sometimes one and sometimes the other is nearer."""
     random = np.random.default_rng(0)
     away = {
         name: DETECTIONS[name] + random.normal(0, 0.3, len(DETECTIONS["frame"])) for name in BOX
@@ -128,5 +128,5 @@ HONEST: dict[str, Callable[[], tuple[Columns, Columns]]] = {
 
 
 @pytest.mark.parametrize("name", HONEST)
-def test_a_bad_tracker_is_not_doubted(name: str) -> None:
+def test_a_bad_tracker_gives_no_warning(name: str) -> None:
     assert found_in("clear", *HONEST[name]()) == []

@@ -1,4 +1,4 @@
-"""A wrong input is warned of with what leads back to it, and not with what happens to fit."""
+"""A wrong input gets advice that corrects it, and not advice that happens to fit."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from vidscore_evaluators import score
 
 
 def of_one_corner(columns: Columns) -> Columns:
-    """What is in the upper left quarter of the image."""
+    """The objects in the upper left quarter of the image."""
     return rows_where(columns, (columns["x2"] < WIDTH / 2) & (columns["y2"] < HEIGHT / 2))
 
 
-def test_shares_of_the_image_are_told_where_no_scale_fits() -> None:
-    """Frames are in another order, too: more is wrong, and this comes first."""
+def test_fractions_of_the_image_are_reported_if_no_scale_fits() -> None:
+    """Frames are also in another order: more is wrong, but this comes first."""
     truth, found = traffic(vehicles=20, alarms=5.0)
     shares = scaled(moved_in_time(found), 1 / WIDTH, 1 / HEIGHT)
     [warning] = score("map", of_one_corner(truth), shares).warnings
@@ -43,10 +43,10 @@ def scale_told(message: str) -> list[float]:
 
 @pytest.mark.parametrize("factors", [(0.9, 0.9), (0.5, 0.5), (1.0, 1.5), (1 / 3, 640 / HEIGHT)])
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_scale_is_told_where_false_alarms_span_more_than_the_objects(
+def test_a_scale_is_reported_if_false_alarms_span_more_than_the_objects(
     factors: tuple[float, float], seed: int
 ) -> None:
-    """Even a scale that moves some boxes by half of their size, as a wrong corner does."""
+    """Even a scale that displaces some boxes by half of their size, as a wrong corner does."""
     truth, found = traffic(seed=seed, vehicles=40, speed_px=3.0, alarms=10.0)
     truth, right = (
         of_one_corner(side) for side in (truth, rows_where(found, found["track_id"] < 100))
@@ -60,15 +60,15 @@ def test_a_scale_is_told_where_false_alarms_span_more_than_the_objects(
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_detector_of_few_frames_is_not_exchanged_with_the_truth(seed: int) -> None:
-    """No detection in two neighbouring frames says nothing of how steady detections are."""
+def test_for_a_detector_of_few_frames_no_exchange_of_sides_is_suggested(seed: int) -> None:
+    """Without detections in two neighbouring frames their steadiness is unknown."""
     truth, found = traffic(seed=seed, vehicles=24, speed_px=45.0, frames=20)
     few = rows_where(found, found["frame"] % 15 == 0)
     codes = [one.code for one in score("map", truth, few).warnings]
     assert "reads_sides_exchanged" not in codes
 
 
-# --- Boxes that were read too large are those of the side that is told to convert them
+# --- The side with too large boxes is the one that must be converted
 
 
 CHANGES = {
@@ -80,7 +80,7 @@ CHANGES = {
 @pytest.mark.parametrize("noise_px", [2.0, 8.0, 15.0])
 @pytest.mark.parametrize("of_truth", [False, True])
 @pytest.mark.parametrize(("code", "change"), CHANGES.items(), ids=CHANGES)
-def test_corners_that_were_read_as_sizes_are_doubted_on_their_own_side(
+def test_corners_read_as_sizes_give_a_warning_about_their_own_side(
     code: str, change: Callable[[Columns], Columns], of_truth: bool, noise_px: float
 ) -> None:
     """Whatever the detector: the other side, made as large, overlaps even better."""

@@ -1,4 +1,4 @@
-"""What people get wrong gives a warning that names it; what is right gives none."""
+"""Common mistakes give a warning that names them; correct inputs give none."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def many_alarms() -> Sides:
 
 
 def best_of_each_frame() -> Columns:
-    """Two sure detections of each frame, as of a careful detector among unsteady objects."""
+    """The two most confident detections of each frame, as of a careful detector."""
     found = rows_where(DETECTIONS, DETECTIONS["confidence"] > 0.5)
     places = list(zip(found["sequence"], found["frame"], strict=True))
     return rows_where(found, [places[:row].count(place) < 2 for row, place in enumerate(places)])
@@ -249,8 +249,8 @@ WRONG: dict[str, tuple[str, Sides, str]] = {
 
 
 @pytest.mark.parametrize(("evaluator", "sides", "code"), WRONG.values(), ids=WRONG.keys())
-def test_a_wrong_input_is_warned_of(evaluator: str, sides: Sides, code: str) -> None:
-    """The warning is there, says how many, and ends with what to do."""
+def test_a_wrong_input_gives_a_warning(evaluator: str, sides: Sides, code: str) -> None:
+    """The warning is there, has a count, and ends with advice."""
     report = score(evaluator, *sides)
     found = {warning.code: warning for warning in report.warnings}
     assert code in found
@@ -260,14 +260,14 @@ def test_a_wrong_input_is_warned_of(evaluator: str, sides: Sides, code: str) -> 
     assert advice
 
 
-def test_ground_truth_of_mere_dont_care_frames_is_warned_of() -> None:
+def test_ground_truth_of_only_dont_care_frames_gives_a_warning() -> None:
     frames = FrameRanges(((0, 39),))
     entries = [SequenceSpec(name, dont_care_frames=frames) for name in ("north", "south", "west")]
     report = score("f1", TRUTH, DETECTIONS, specification=BenchmarkSpec(sequences=tuple(entries)))
     assert "no_objects" in [warning.code for warning in report.warnings]
 
 
-def test_boxes_beyond_the_image_are_warned_of_where_its_size_is_known() -> None:
+def test_boxes_beyond_the_image_give_a_warning_if_its_size_is_known() -> None:
     moved_out = DETECTIONS | {"x1": DETECTIONS["x1"] + WIDTH, "x2": DETECTIONS["x2"] + WIDTH}
     report = score("map", TRUTH, moved_out, specification=IMAGES)
     [warning] = [entry for entry in report.warnings if entry.code == "beyond_image"]
@@ -276,7 +276,7 @@ def test_boxes_beyond_the_image_are_warned_of_where_its_size_is_known() -> None:
 
 
 def bad_detector() -> Sides:
-    """Finds a fifth, and nine of ten boxes are on nothing."""
+    """Finds a fifth, and nine of ten boxes are false."""
     return traffic(recall=0.2, alarms=9.0)
 
 
@@ -437,8 +437,8 @@ SILENT: dict[str, tuple[str, Sides]] = {
 
 
 @pytest.mark.parametrize(("evaluator", "sides"), SILENT.values(), ids=SILENT.keys())
-def test_a_right_input_is_not_doubted(evaluator: str, sides: Sides) -> None:
-    """There is no warning; frames of mere detections, which the truth does not list, aside."""
+def test_a_right_input_gives_no_warning(evaluator: str, sides: Sides) -> None:
+    """There is no warning, except about frames with only detections, which the truth lacks."""
     name = evaluator.removesuffix("-ignore")
     parameters: dict[str, Any] = {"classes": "ignore"} if evaluator.endswith("-ignore") else {}
     found = [warning.code for warning in score(name, *sides, **parameters).warnings]
@@ -449,7 +449,7 @@ def test_there_are_as_many_right_inputs_as_wrong_ones() -> None:
     assert len(SILENT) >= len(WRONG)
 
 
-def test_a_good_detector_is_not_doubted_where_the_size_of_images_is_known() -> None:
+def test_a_good_detector_gives_no_warning_if_the_size_of_images_is_known() -> None:
     report = score("map", TRUTH, DETECTIONS, specification=IMAGES)
     assert [warning.code for warning in report.warnings] == []
 
@@ -469,7 +469,7 @@ def test_detections_in_other_frames_are_named_by_their_first_frame() -> None:
     assert "the first of them in frame 40 of sequence" in warning.message
 
 
-def test_boxes_that_are_refused_as_points_are_told_how_to_be_given() -> None:
+def test_boxes_that_are_refused_as_points_get_advice() -> None:
     points = renamed(without(as_sizes(DETECTIONS), "track_id"), x1="x", y1="y", x2="w", y2="h")
     with pytest.raises(GeometryError, match="give boxes as x1, y1, x2, y2, not as x, y, w, h"):
         score("map", TRUTH, points)
@@ -481,7 +481,7 @@ def test_boxes_that_are_refused_as_points_are_told_how_to_be_given() -> None:
 def test_detections_of_few_of_many_frames_are_taken_for_those_of_a_part(
     wanted: int, answered: int, warned: int | None
 ) -> None:
-    """From 100 frames with objects on, and where fewer than 5 % of them have a detection."""
+    """From 100 frames with objects on, if fewer than 5 % of them have a detection."""
 
     def boxes(frames: int) -> Columns:
         corners = {"x1": 10.0, "y1": 10.0, "x2": 30.0, "y2": 30.0}

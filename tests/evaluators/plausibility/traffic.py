@@ -1,4 +1,4 @@
-"""Made-up traffic: vehicles that drive through videos, and what a detector makes of them."""
+"""Synthetic traffic: vehicles that drive through videos, and the output of a detector."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def traffic(
     """Truth and detections of three videos.
 
     Args:
-        recall: Share of vehicles that are detected.
-        alarms: Detections a frame, on average, of nothing.
+        recall: Fraction of vehicles that are detected.
+        alarms: Average number of false positives per frame.
         noise_px: Standard deviation of each detected coordinate.
-        speed_px: Standard deviation of what a vehicle moves in a frame, each way.
+        speed_px: Standard deviation of the movement of a vehicle per frame, on each axis.
         vehicles: Vehicles in each video.
         frames: Frames of each video.
         seed: Seed.

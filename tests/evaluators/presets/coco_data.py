@@ -1,4 +1,4 @@
-"""Seeded COCO files full of what scorers disagree about, and pycocotools' figures of them."""
+"""Seeded COCO files with every case on which scorers differ, and pycocotools' figures for them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Files = tuple[dict[str, Any], list[dict[str, Any]]]
 
 
 def random_files(seed: int) -> Files:
-    """Truth and results whose images and entries are in no order.
+    """Truth and results whose images and entries are unordered.
 
     There are equal scores, duplicates, IoU at exact thresholds, crowds, ignored objects, areas at
     the ends of ranges, more than 100 detections per image, and classes without objects.
@@ -111,13 +111,13 @@ def by_pycocotools(
     kind: Literal["bbox", "segm"] = "bbox",
     images: Sequence[int] | None = None,
 ) -> Figures:
-    """The twelve figures of all classes and of each, None where pycocotools has -1.
+    """The twelve figures of all classes and of each; None where pycocotools has -1.
 
     Args:
         truth: The truth.
         results: The results.
         kind: What is compared.
-        images: The images that are evaluated, ``imgIds``; None for all.
+        images: The evaluated images, ``imgIds``; None for all.
     """
     with contextlib.redirect_stdout(io.StringIO()):
         reference = COCO()
@@ -142,23 +142,23 @@ def by_pycocotools(
 
 
 def compare(preset: str, folder: Path, files: Files, kind: Literal["bbox", "segm"]) -> int:
-    """Hold a preset against pycocotools; gives the number of compared figures."""
+    """Compare a preset with pycocotools; returns the number of compared figures."""
     truth, results = files
     if not results:
-        return 0  # pycocotools cannot read results of nothing
+        return 0  # pycocotools cannot read empty results.
     report = score(preset, *write_files(folder, truth, results))
     rows = {(row.label, row.measure): row.value for row in report.rows()}
     count = 0
     for label, figures in by_pycocotools(truth, results, kind).items():
         for name, expected in figures.items():
-            actual = rows.get((label, name))  # a class with nothing at all has no row
+            actual = rows.get((label, name))  # An entirely empty class has no row.
             assert actual == pytest.approx(expected, abs=1e-9), (label, name)
             count += 1
     return count
 
 
 def check_any_split(preset: str, paths: tuple[Path, Path], seed: int) -> None:
-    """Any split and order of frames gives the same bits."""
+    """Any division and order of frames gives the same bits."""
     [entry] = find_preset(preset).evaluators
     evaluator = create_evaluator(entry.name, entry.parameters)
     pair = read_pair(*paths)

@@ -1,4 +1,4 @@
-"""Seeded COCO files of masks in every form, full of what scorers disagree about."""
+"""Seeded COCO files of masks in every form, with every case on which scorers differ."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def random_mask_files(seed: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
                 "image_id": image,
                 "category_id": label,
                 "segmentation": segmentation,
-                "bbox": [0.0, 0.0, 1.0, 1.0],  # a wrong one, which no figure depends on
+                "bbox": [0.0, 0.0, 1.0, 1.0],  # A wrong one, on which no figure depends.
                 "area": float(random.choice([pixels.sum(), 32.0**2, 96.0**2])),
                 "iscrowd": crowd,
             }
@@ -86,9 +86,9 @@ def _polygon(random: np.random.Generator) -> list[float]:
 
 
 def _pixels_of(parts: list[list[float]]) -> BoolArray:
-    coco: Any = coco_mask  # whose annotations know no polygons
+    coco: Any = coco_mask  # Its annotations lack polygons.
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of its own use of numpy
+        warnings.simplefilter("ignore", DeprecationWarning)  # From its own use of numpy.
         pixels: BoolArray = coco.decode(coco.merge(coco.frPyObjects(parts, HEIGHT, WIDTH))) > 0
     return pixels
 

@@ -1,7 +1,7 @@
-"""DOTA_devkit's scorer of task 1 as its rules read: an independent oracle, in plain loops.
+"""DOTA_devkit's scorer of task 1 by its rules: an independent oracle, in plain loops.
 
 Written from the published dota_evaluation_task1.py with ``use_07_metric``, as its `main` calls it;
-overlaps of polygons are shapely's. Nothing here uses the code under test.
+overlaps of polygons are computed by shapely. Nothing here uses the code under test.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def overlap(corners: Corners, others: Corners) -> float:
 
 
 def average_precision(images: dict[str, Image], label: str) -> float | None:
-    """AP of a class by eleven levels of recall; None where there is no object to be found."""
+    """AP of a class by eleven recall levels; None if there is no object to find."""
     objects = {
         name: [entry for entry in image.objects if entry[0] == label]
         for name, image in images.items()
@@ -40,7 +40,7 @@ def average_precision(images: dict[str, Image], label: str) -> float | None:
     positives = sum(not entry[2] for entries in objects.values() for entry in entries)
     if positives == 0:
         return None
-    # The order of the result file, then a stable sort: numpy's own order of ties is its secret.
+    # The order of the result file, then a stable sort: numpy does not define its order of ties.
     ranked = [
         (confidence, name, corners)
         for name in sorted(images)
@@ -71,7 +71,7 @@ def average_precision(images: dict[str, Image], label: str) -> float | None:
 
 
 def scores(images: dict[str, Image]) -> dict[str | None, float | None]:
-    """AP of each class that has an object or a detection, and the mean of those that have one."""
+    """AP of each class that has an object or a detection, and the mean of the defined ones."""
     labels = {
         entry[0] for image in images.values() for entry in (*image.objects, *image.detections)
     }

@@ -18,7 +18,7 @@ KINDS = (0, 0, 0, 0, 1, 1, 3, 3, 3, 4, 5, 2)
 """Types by how often they come."""
 
 RESTS = (-10, 1.5, 1.6, 4.0, 0.0, 1.7, 20.0, -1.6)
-"""Dimensions, place and angle, which nothing reads."""
+"""Dimensions, place and angle, which no scorer reads."""
 
 
 def write_tree(
@@ -46,7 +46,7 @@ def _corners(row: Row) -> tuple[float, ...]:
 
 
 def _truth_row(row: Row) -> list[object]:
-    """Levels in turn: plain, truncated, much occluded, and partly occluded, which is scored."""
+    """Levels in turn: plain, truncated, heavily occluded, and partly occluded, which is scored."""
     truncated, occluded = [(0, 0), (1, 0), (0, 3), (0, 2)][row.level]
     return [
         row.frame,

@@ -16,7 +16,7 @@ CLASSES = range(1, 14)
 """Numbers of all classes."""
 
 KINDS = (1, 1, 1, 1, 2, 3, 6, 6, 7, 8, 12, 13, 4)
-"""Classes by how often they come: pedestrians, all distractors, and what takes detections."""
+"""Classes with their frequency: pedestrians, all distractors, and classes that absorb."""
 
 
 def write_tree(root: Path, benchmark: str, worlds: Mapping[str, World]) -> tuple[Path, Path]:

@@ -18,15 +18,16 @@ from vidscore_evaluators.arrays import IntArray
 HEIGHT, WIDTH = 48, 64
 FRAMES = 8
 REGION = 10_000
-"""Label of the pixels of a region; others are 1000 times the class, plus the number of a track."""
+"""Label of the pixels of a region; other labels are 1000 times the class plus the track number."""
 
 Images = list[IntArray]
 """A label image for each frame; 0 is the background."""
 
 
 def make_world(random: np.random.Generator) -> tuple[Images, Images]:
-    """Objects that hide each other, and a tracker that takes one for another; pixels are whole, so
-    that an IoU of exactly one half occurs."""
+    """Objects that hide each other, and a tracker that confuses them; pixels are integers, so
+    that an IoU of exactly one half occurs.
+    """
     count = 7
     places = random.integers(0, 44, (count, 2))
     sizes = random.choice([6, 8, 12, 16], (count, 2))
@@ -79,7 +80,7 @@ def rows_of(images: Images, first: int) -> list[list[object]]:
 
 
 def write_mots(root: Path, worlds: Mapping[str, tuple[Images, Images]]) -> tuple[Path, Path]:
-    """Files of MOTSChallenge; gives the folders of truth and detections."""
+    """Files of MOTSChallenge; returns the folders of truth and detections."""
     truth, found = root / "gt" / "MOTS-train", root / "trackers" / "MOTS-train" / "T" / "data"
     for name, (true, own) in worlds.items():
         write_rows(truth / name / "gt" / "gt.txt", rows_of(true, 1), " ")
@@ -93,7 +94,7 @@ def write_mots(root: Path, worlds: Mapping[str, tuple[Images, Images]]) -> tuple
 
 
 def write_kitti_mots(root: Path, worlds: Mapping[str, tuple[Images, Images]]) -> tuple[Path, Path]:
-    """Files of KITTI MOTS; gives the folders of truth and detections."""
+    """Files of KITTI MOTS; returns the folders of truth and detections."""
     truth, found = root / "gt", root / "trackers" / "T" / "data"
     for name, (true, own) in worlds.items():
         write_rows(truth / "label_02" / f"{name}.txt", rows_of(true, 0), " ")

@@ -24,7 +24,7 @@ PRESET = "coco-detection"
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_all_figures_are_those_of_pycocotools(tmp_path: Path, seed: int) -> None:
+def test_all_figures_equal_those_of_pycocotools(tmp_path: Path, seed: int) -> None:
     compare(PRESET, tmp_path, random_files(seed), "bbox")
 
 
@@ -36,8 +36,8 @@ def test_all_figures_of_many_files_are_those_of_pycocotools(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_the_seeded_files_tell_scorers_apart(tmp_path: Path) -> None:
-    """Each parameter of the preset matters somewhere, so that agreement means something."""
+def test_the_seeded_files_distinguish_scorers(tmp_path: Path) -> None:
+    """Each parameter of the preset matters somewhere, so agreement means something."""
     [entry] = find_preset(PRESET).evaluators
     different = dict.fromkeys(set(entry.parameters) - {"thresholds", "box_areas"}, 0)
     for seed in range(25):
@@ -54,9 +54,10 @@ def test_the_seeded_files_tell_scorers_apart(tmp_path: Path) -> None:
     assert min(different.values()) > 0, different
 
 
-def test_half_an_overlap_is_as_pycocotools_computes_it(tmp_path: Path) -> None:
-    """Boxes with decimals whose IoU is 1/2 on paper: rounding decides, by areas as width times
-    height. With areas of corners other pairs count."""
+def test_half_an_overlap_is_computed_as_by_pycocotools(tmp_path: Path) -> None:
+    """Boxes with decimals whose IoU is 1/2 on paper: rounding decides, with areas as width times
+    height. With areas of corners other pairs count.
+    """
     random = np.random.default_rng(16)
     truth, results = one_image([], [])
     truth["images"] = [{"id": number} for number in range(300)]
@@ -76,7 +77,7 @@ def test_half_an_overlap_is_as_pycocotools_computes_it(tmp_path: Path) -> None:
     assert of_corners.value("ap_50") != pytest.approx(expected, abs=1e-3)
 
 
-def test_nine_tenths_is_a_threshold_as_numpy_has_it() -> None:
+def test_nine_tenths_is_the_threshold_of_numpy() -> None:
     """pycocotools' thresholds are those of linspace, to the bit; its 0.9 is 0.8999999999999999."""
     [entry] = find_preset(PRESET).evaluators
     assert list(entry.parameters["thresholds"]) == np.linspace(0.5, 0.95, 10).tolist()
@@ -84,7 +85,7 @@ def test_nine_tenths_is_a_threshold_as_numpy_has_it() -> None:
 
 @pytest.mark.parametrize("seed", [3, 5, 8])
 def test_any_split_and_order_of_frames_gives_the_same_bits(tmp_path: Path, seed: int) -> None:
-    """Ties go by what is in the tally: sequence, frame and row of the frame."""
+    """Ties are resolved by values in the tally: sequence, frame and row of the frame."""
     check_any_split(PRESET, write_files(tmp_path, *random_files(seed)), seed)
 
 
@@ -112,7 +113,7 @@ def one_image(
     return truth, results
 
 
-def test_equal_scores_go_by_their_row(tmp_path: Path) -> None:
+def test_equal_scores_are_ordered_by_their_row(tmp_path: Path) -> None:
     """A false detection before or after a true one of its score: AP 1/2 or 1."""
     box, far = [0.0, 0.0, 10.0, 10.0], [50.0, 50.0, 10.0, 10.0]
     values = []
@@ -122,15 +123,15 @@ def test_equal_scores_go_by_their_row(tmp_path: Path) -> None:
     assert values == [pytest.approx(0.5), pytest.approx(1.0)]
 
 
-def test_an_ignored_object_that_is_no_crowd_is_scored(tmp_path: Path) -> None:
-    """pycocotools overwrites `ignore`; the evaluator `coco` alone honours it."""
+def test_an_ignored_object_that_is_not_a_crowd_is_scored(tmp_path: Path) -> None:
+    """pycocotools overwrites `ignore`; only the evaluator `coco` honours it."""
     box = [0.0, 0.0, 10.0, 10.0]
     paths = write_files(tmp_path, *one_image([box], [(box, 0.5)], ignore=1))
     assert score(PRESET, *paths).value("ap") == 1.0
     assert score("coco", *paths).value("ap") is None
 
 
-def test_areas_as_given_are_a_column_only_where_they_differ(tmp_path: Path) -> None:
+def test_given_areas_are_a_column_only_if_they_differ(tmp_path: Path) -> None:
     """0.1 + 0.2 - 0.1 is not 0.2; integers need no column."""
     whole, parts = [1.0, 2.0, 3.0, 4.0], [0.1, 0.1, 0.2, 0.7]
     truth, results = one_image([whole], [(whole, 0.5), (parts, 0.4)])

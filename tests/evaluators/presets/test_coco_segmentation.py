@@ -21,12 +21,12 @@ PRESET = "coco-segmentation"
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_all_figures_are_those_of_pycocotools(tmp_path: Path, seed: int) -> None:
+def test_all_figures_equal_those_of_pycocotools(tmp_path: Path, seed: int) -> None:
     compare(PRESET, tmp_path, random_mask_files(seed), "segm")
 
 
 @pytest.mark.parametrize("seed", range(20, 26))
-def test_chosen_images_have_the_figures_of_image_ids(tmp_path: Path, seed: int) -> None:
+def test_selected_images_have_the_figures_of_image_ids(tmp_path: Path, seed: int) -> None:
     """COCO's demo scores results of a hundred images against a truth of all, by ``imgIds``."""
     truth, results = random_mask_files(seed)
     ids = sorted(image["id"] for image in truth["images"])
@@ -69,8 +69,8 @@ def test_all_figures_of_many_files_are_those_of_pycocotools(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_the_seeded_files_tell_masks_from_boxes(tmp_path: Path) -> None:
-    """Boxes of the same masks have other figures, so that agreement means something."""
+def test_the_seeded_files_distinguish_masks_from_boxes(tmp_path: Path) -> None:
+    """Boxes of the same masks have other figures, so agreement means something."""
     different = 0
     for seed in range(12):
         truth, results = random_mask_files(seed)

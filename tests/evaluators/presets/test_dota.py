@@ -25,7 +25,7 @@ def _rectangle(centre: tuple[float, float], size: tuple[float, float], angle: fl
 
 
 def random_images(seed: int) -> dict[str, Image]:
-    """Rotated, upright and crowded objects, difficult ones, ties, classes of one side alone."""
+    """Rotated, upright and crowded objects, difficult ones, ties, classes of one side only."""
     random = np.random.default_rng(seed)
     images = {}
     for number in random.choice(3000, int(random.integers(1, 10)), replace=False).tolist():
@@ -48,7 +48,7 @@ def random_images(seed: int) -> dict[str, Image]:
                 turned = angle + float(random.choice([0.0, 0.1, -0.3]))
                 corners = _rectangle((moved[0], moved[1]), size, turned)
                 if random.random() < 0.5:
-                    corners = corners[6:] + corners[:6]  # from another corner
+                    corners = corners[6:] + corners[:6]  # From another corner.
             confidence = round(float(random.random()), int(random.choice([1, 4])))
             image.detections.append((label, confidence, corners))
         images[f"P{number:04d}"] = image
@@ -56,7 +56,7 @@ def random_images(seed: int) -> dict[str, Image]:
 
 
 def write_files(folder: Path, images: dict[str, Image]) -> tuple[Path, Path]:
-    """The layout of the data set, and of what its server takes."""
+    """The layout of the data set, and of uploads to its server."""
     labels, results = folder / "train" / "labelTxt", folder / "results"
     labels.mkdir(parents=True)
     results.mkdir()
@@ -82,7 +82,7 @@ def dota(folder: Path, images: dict[str, Image]) -> Report:
 
 
 def compare(folder: Path, seed: int) -> int:
-    """Hold the preset against the oracle; gives the number of figures that are no null."""
+    """Compare the preset with the oracle; returns the number of figures that are not null."""
     images = random_images(seed)
     report = dota(folder, images)
     expected = scores(images)
@@ -95,7 +95,7 @@ def compare(folder: Path, seed: int) -> int:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_every_figure_is_that_of_the_rules(tmp_path: Path, seed: int) -> None:
+def test_every_figure_equals_that_of_the_rules(tmp_path: Path, seed: int) -> None:
     compare(tmp_path, seed)
 
 
@@ -109,19 +109,19 @@ DIAMOND: Corners = (0, 10, 10, 0, 20, 10, 10, 20)
 
 
 def test_the_levels_are_those_of_numpy() -> None:
-    """As the development kit writes them; three are over the decimal."""
+    """As the development kit computes them; three are above the decimal."""
     assert LEVELS_11_NUMPY.tolist() == np.arange(0.0, 1.1, 0.1).tolist()
     assert [level for level in range(11) if LEVELS_11_NUMPY[level] > level / 10] == [3, 6, 7]
 
 
-def test_an_overlap_of_exactly_one_half_is_no_match(tmp_path: Path) -> None:
-    """A diamond in a square: the kit asks for more than 1/2, and does not look at envelopes."""
+def test_an_overlap_of_exactly_one_half_is_not_a_match(tmp_path: Path) -> None:
+    """A diamond in a square: the kit requires more than 1/2, and does not use envelopes."""
     image = Image([("ship", SQUARE, False)], [("ship", 0.9, DIAMOND)])
     assert dota(tmp_path, {"P0001": image}).value("ap") == 0.0
 
 
 def test_a_second_detection_of_the_best_object_is_false(tmp_path: Path) -> None:
-    """The kit looks for no other object, even if one overlaps enough: precision 1/2 at the end."""
+    """The kit tries no other object, even if one overlaps enough: precision 1/2 at the end."""
     beside: Corners = (5, 0, 25, 0, 25, 20, 5, 20)
     near: Corners = (1, 0, 21, 0, 21, 20, 1, 20)
     image = Image(

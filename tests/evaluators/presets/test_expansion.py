@@ -1,4 +1,4 @@
-"""A preset's name becomes its evaluators, labels and format; an evaluator's stays what it was."""
+"""A preset's name becomes its evaluators, labels and format; an evaluator's name is unchanged."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def spec(*names: str, classes: tuple[str, ...] | None = None) -> BenchmarkSpec:
     return BenchmarkSpec(evaluators=tuple(map(EvaluatorSpec, names)), classes=classes)
 
 
-def test_its_evaluators_come_in_the_order_of_the_file_between_the_others(street: str) -> None:
+def test_its_evaluators_are_in_the_order_of_the_file_between_the_others(street: str) -> None:
     created = create_evaluators(spec("hausdorff", street, "ospa"), files=True)
     assert [(one.name, one.preset) for one in created] == [
         ("hausdorff", None),
@@ -62,7 +62,7 @@ def test_its_evaluators_come_in_the_order_of_the_file_between_the_others(street:
     assert created[2].parameters.threshold == 0.25
 
 
-def test_its_labels_are_those_of_its_evaluators_alone(street: str) -> None:
+def test_its_labels_apply_only_to_its_evaluators(street: str) -> None:
     created = create_evaluators(spec("hausdorff", street), files=True)
     assert [one.specification.classes_of("any") for one in created] == [None, ("car",), ("car",)]
 
@@ -76,7 +76,7 @@ def test_labels_of_the_specification_override_those_of_the_preset(street: str) -
     assert created[0].scored_classes("west") == ("tram",)
 
 
-def test_a_preset_takes_no_parameters_and_the_error_says_what_to_do() -> None:
+def test_a_preset_takes_no_parameters_and_the_error_gives_advice() -> None:
     with pytest.raises(ParameterError) as caught:
         evaluators_of(EvaluatorSpec("mot17", {"threshold": 0.25}), BenchmarkSpec())
     assert str(caught.value) == (
@@ -93,12 +93,12 @@ def test_a_name_of_both_means_the_evaluator(name: str) -> None:
     assert (plain.name, plain.preset) == (name, None)
 
 
-def test_a_name_that_has_both_may_be_given_parameters() -> None:
+def test_a_name_of_both_may_be_given_parameters() -> None:
     [evaluator] = evaluators_of(EvaluatorSpec("spotgeo", {"tau": 5.0}), BenchmarkSpec())
     assert evaluator.parameters.tau == 5.0
 
 
-def test_an_unknown_name_is_advised_the_nearest_preset() -> None:
+def test_an_unknown_name_gets_the_nearest_preset_as_advice() -> None:
     with pytest.raises(UnknownEvaluatorError, match=r"'mot71'; did you mean mot17\?"):
         evaluators_of(EvaluatorSpec("mot71"), BenchmarkSpec())
     with pytest.raises(UnknownEvaluatorError, match="no preset is called 'hota'"):
@@ -110,12 +110,12 @@ def test_only_a_name_finds_a_file_of_ours(name: str) -> None:
     assert preset_of(name) is None
 
 
-def test_a_path_is_not_read_unless_it_may_be(street: str) -> None:
+def test_a_path_is_read_only_if_that_is_allowed(street: str) -> None:
     with pytest.raises(UnknownEvaluatorError, match="is a file, which cannot be read from here"):
         evaluators_of(EvaluatorSpec(street), BenchmarkSpec())
 
 
-def test_an_evaluator_that_comes_twice_is_a_fault_where_reports_go_by_name() -> None:
+def test_a_repeated_evaluator_is_a_fault_if_reports_are_found_by_name() -> None:
     [fault] = repeated_evaluators(create_evaluators(spec("mot17", "hota")))
     assert fault.found == "hota of the preset mot17 and by itself"
 
@@ -129,7 +129,7 @@ def test_the_format_is_that_of_the_preset_unless_one_is_named(street: str) -> No
     assert format_of([own, mot], "auto", files=True) == "auto"
 
 
-def test_another_machine_gets_a_files_evaluators_in_place_of_its_path(street: str) -> None:
+def test_another_machine_gets_the_evaluators_of_a_file_in_place_of_its_path(street: str) -> None:
     sent, presets = without_files(spec(street))
     assert sent == BenchmarkSpec(
         evaluators=(EvaluatorSpec("map"), EvaluatorSpec("f1", {"threshold": 0.25})),
@@ -139,7 +139,7 @@ def test_another_machine_gets_a_files_evaluators_in_place_of_its_path(street: st
     assert without_files(spec("mot17")) == (spec("mot17"), {})
 
 
-def test_labels_of_a_file_cannot_be_sent_for_some_evaluators_alone(street: str) -> None:
+def test_labels_of_a_file_cannot_be_sent_for_only_some_evaluators(street: str) -> None:
     with pytest.raises(ParameterError, match="beside other evaluators"):
         without_files(spec(street, "ospa"))
     sent, _ = without_files(spec(street, "ospa", classes=("bus",)))

@@ -31,12 +31,12 @@ def check_kitti_mots(root: Path, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_every_figure_of_mots_is_that_of_trackeval(seed: int, tmp_path: Path) -> None:
+def test_every_figure_of_mots_equals_that_of_trackeval(seed: int, tmp_path: Path) -> None:
     check_mots(tmp_path, seed)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_every_figure_of_kitti_mots_is_that_of_trackeval(seed: int, tmp_path: Path) -> None:
+def test_every_figure_of_kitti_mots_equals_that_of_trackeval(seed: int, tmp_path: Path) -> None:
     check_kitti_mots(tmp_path, seed)
 
 

@@ -1,4 +1,4 @@
-"""A preset's file is read whole or refused with every fault, whatever stands in it."""
+"""A preset's file is read completely or refused with every fault, whatever it contains."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def faults_of(path: Path) -> list[str]:
     return [f"{fault.field}: {fault.description}" for fault in caught.value.faults]
 
 
-def test_a_file_says_everything_but_its_name(tmp_path: Path) -> None:
+def test_a_file_has_everything_but_its_name(tmp_path: Path) -> None:
     assert read_preset(written(tmp_path, GOOD), "streets") == Preset(
         title="Streets",
         benchmark="Street scenes",
@@ -64,14 +64,14 @@ def test_a_file_says_everything_but_its_name(tmp_path: Path) -> None:
     )
 
 
-def test_a_users_own_file_is_called_as_the_file(tmp_path: Path) -> None:
-    """With its suffix, so that a copy of `mot17` under its own name does not pass for it."""
+def test_a_users_own_file_is_named_by_its_file_name(tmp_path: Path) -> None:
+    """With its suffix, so a copy of `mot17` under its own name cannot be mistaken for it."""
     path = tmp_path / "mot17.toml"
     path.write_text(GOOD)
     assert find_preset(str(path)).name == "mot17.toml"
 
 
-def test_every_fault_is_told_at_once_with_its_place(tmp_path: Path) -> None:
+def test_every_fault_is_reported_at_once_with_its_place(tmp_path: Path) -> None:
     broken = (
         GOOD.replace('title = "Streets"', 'titel = "Streets"')
         .replace("1.2.3", "1.2")
@@ -108,14 +108,14 @@ def test_every_fault_is_told_at_once_with_its_place(tmp_path: Path) -> None:
         (("parameters = {", "parameter = {"), "evaluators[0].parameter: unknown key"),
     ],
 )
-def test_what_is_wrong_is_told(tmp_path: Path, change: tuple[str, str], fault: str) -> None:
+def test_each_fault_is_reported(tmp_path: Path, change: tuple[str, str], fault: str) -> None:
     assert any(
         found.startswith(fault) for found in faults_of(written(tmp_path, GOOD.replace(*change)))
     )
 
 
 @pytest.mark.slow
-def test_a_preset_has_evaluators_and_not_too_many(tmp_path: Path) -> None:
+def test_a_preset_has_at_least_one_evaluator_and_a_limited_number(tmp_path: Path) -> None:
     head = GOOD.partition("[[")[0]
     assert faults_of(written(tmp_path, head)) == ["evaluators: missing"]
     assert faults_of(written(tmp_path, f"{head}evaluators = []")) == [
@@ -127,7 +127,7 @@ def test_a_preset_has_evaluators_and_not_too_many(tmp_path: Path) -> None:
     )
 
 
-def test_a_file_is_there_is_small_and_is_toml(tmp_path: Path) -> None:
+def test_a_file_must_exist_be_small_and_be_toml(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="file not found"):
         find_preset(str(tmp_path / "none.toml"))
     large = written(tmp_path, GOOD + "#" * MAXIMUM_BYTES)
@@ -156,7 +156,7 @@ VALUES = st.recursive(
         st.sampled_from([*tomllib.loads(GOOD), "name", "x"]), VALUES, min_size=1, max_size=3
     )
 )
-def test_whatever_a_key_holds_the_preset_is_read_or_refused_by_name(
+def test_whatever_a_key_contains_the_preset_is_read_or_refused_by_name(
     changes: dict[str, object], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """No error but that of a specification; what is read can be written and read again."""
@@ -165,7 +165,7 @@ def test_whatever_a_key_holds_the_preset_is_read_or_refused_by_name(
     try:
         path = written(tmp_path_factory.mktemp("any"), write_document(plain))
     except (TypeError, ValueError):
-        return  # no value of TOML
+        return  # Not a value of TOML.
     try:
         preset = read_preset(path, "streets")
     except SpecificationError:
@@ -175,7 +175,7 @@ def test_whatever_a_key_holds_the_preset_is_read_or_refused_by_name(
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_each_of_our_own_is_read_and_written_again(path: Path, tmp_path: Path) -> None:
+def test_each_of_our_own_presets_is_read_and_written_again(path: Path, tmp_path: Path) -> None:
     preset = find_preset(path.stem)
     copy = tmp_path / "copy.toml"
     copy.write_text(write_preset(preset))

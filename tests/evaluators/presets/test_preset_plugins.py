@@ -1,4 +1,4 @@
-"""Presets of another distribution are presets like those that are built in."""
+"""Presets of another distribution work like built-in ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ name = "f1"
 
 
 @pytest.mark.usefixtures("counting_plugin")
-def test_a_package_with_files_brings_presets() -> None:
+def test_a_package_with_files_provides_presets() -> None:
     assert preset_names().index("counting-people") > preset_names().index("spotgeo")
     assert not is_built_in("counting-people")
     [evaluator] = create_evaluators(BenchmarkSpec(evaluators=(EvaluatorSpec("counting-people"),)))
@@ -42,7 +42,7 @@ def test_a_package_with_files_brings_presets() -> None:
 
 
 class Point:
-    """An entry point whose object is at hand."""
+    """An entry point whose object is already loaded."""
 
     def __init__(self, name: str, value: object) -> None:
         self.name = name
@@ -56,7 +56,7 @@ class Point:
 
 
 class Points:
-    """Entry points as they are to be."""
+    """A replacement for the entry points."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch = monkeypatch
@@ -79,7 +79,7 @@ def points(monkeypatch: pytest.MonkeyPatch) -> Iterator[Points]:
     forget_plug_ins()
 
 
-def test_a_folder_and_a_file_bring_presets(tmp_path: Path, points: Points) -> None:
+def test_a_folder_and_a_file_provide_presets(tmp_path: Path, points: Points) -> None:
     for name in ("birds.toml", "gulls.toml", "notes.txt"):
         (tmp_path / name).write_text(TEXT)
     (tmp_path / "alone").mkdir()
@@ -89,7 +89,7 @@ def test_a_folder_and_a_file_bring_presets(tmp_path: Path, points: Points) -> No
     assert find_preset("owls").name == "owls"
 
 
-def test_what_cannot_be_used_is_told_and_hides_nothing(tmp_path: Path, points: Points) -> None:
+def test_an_unusable_preset_is_reported_and_hides_no_other(tmp_path: Path, points: Points) -> None:
     (tmp_path / "birds.toml").write_text(TEXT)
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad/Bad Name.toml").write_text(TEXT)
@@ -121,7 +121,7 @@ def test_a_built_in_name_stays_built_in_and_another_has_one_owner(
         find_preset("birds")
 
 
-def test_a_preset_that_cannot_be_used_is_a_warning_in_lists(tmp_path: Path, points: Points) -> None:
+def test_an_unusable_preset_is_a_warning_in_lists(tmp_path: Path, points: Points) -> None:
     (tmp_path / "birds.toml").write_text(TEXT.replace("f1", "f2"))
     (tmp_path / "hota.toml").write_text(TEXT)
     points.are(birds=str(tmp_path))

@@ -40,7 +40,7 @@ def check_motchallenge(preset: str, root: Path, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("preset", MOT)
-def test_every_figure_of_motchallenge_is_that_of_trackeval(
+def test_every_figure_of_motchallenge_equals_that_of_trackeval(
     preset: str, seed: int, tmp_path: Path
 ) -> None:
     check_motchallenge(preset, tmp_path, seed)
@@ -69,7 +69,7 @@ def check_kitti(root: Path, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_every_figure_of_kitti_is_that_of_trackeval(seed: int, tmp_path: Path) -> None:
+def test_every_figure_of_kitti_equals_that_of_trackeval(seed: int, tmp_path: Path) -> None:
     check_kitti(tmp_path, seed)
 
 
@@ -82,7 +82,7 @@ def test_hundreds_of_sequences_of_kitti_are_scored_as_by_trackeval(tmp_path: Pat
 def unmatched_reports(
     preset: str, world: World, root: Path, random: np.random.Generator
 ) -> set[str]:
-    """Reports that trackeval has in none of many orders of the same rows."""
+    """Reports that equal trackeval's in none of many orders of the same rows."""
     reports: dict[str, Report] = {}
     wanted: set[str] = set()
     for order in range(40):
@@ -103,10 +103,10 @@ def unmatched_reports(
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("preset", ["mot15", "mot20"])
-def test_where_boxes_tie_figures_are_those_of_some_order_of_the_rows(
+def test_with_tied_boxes_figures_equal_those_of_some_order_of_the_rows(
     preset: str, seed: int, tmp_path: Path
 ) -> None:
-    """On a coarse grid matchings have equal sums; trackeval takes what its solver finds first."""
+    """On a coarse grid matchings have equal sums; trackeval takes the first one found."""
     random = np.random.default_rng([seed, 3])
     world = make_world(random, motchallenge_trees.KINDS, "grid", frames=6)
     assert unmatched_reports(preset, world, tmp_path, random) == set()

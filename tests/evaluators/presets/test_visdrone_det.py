@@ -17,7 +17,7 @@ Images = dict[str, tuple[list[Row], list[Row]]]
 
 
 def random_images(seed: int) -> Images:
-    """Ignored regions, `others`, ties, exact thresholds, files that are not in order of score."""
+    """Ignored regions, `others`, ties, exact thresholds, files that are not sorted by score."""
     random = np.random.default_rng(seed)
     decimals = int(random.choice([0, 0, 2]))
     crowded = random.random() < 0.1
@@ -88,7 +88,7 @@ def _values(row: tuple[float, ...]) -> str:
 
 
 def compare(folder: Path, seed: int) -> int:
-    """Hold the preset against the oracle; gives the number of compared figures."""
+    """Compare the preset with the oracle; returns the number of compared figures."""
     images = random_images(seed)
     truth, results = write_files(folder, images)
     report = score("visdrone-det", truth, results)
@@ -99,7 +99,7 @@ def compare(folder: Path, seed: int) -> int:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_all_seven_figures_are_those_of_the_rules(tmp_path: Path, seed: int) -> None:
+def test_all_seven_figures_equal_those_of_the_rules(tmp_path: Path, seed: int) -> None:
     compare(tmp_path, seed)
 
 

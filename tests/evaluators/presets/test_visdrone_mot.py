@@ -1,4 +1,4 @@
-"""The preset of VisDrone-MOT against an oracle that was written from the published rules."""
+"""The preset of VisDrone-MOT against an oracle written from the published rules."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def worlds(seed: int) -> dict[str, World]:
 
 
 def _in_pixels(world: World, random: np.random.Generator) -> World:
-    """Truth in whole pixels, as VisDrone's is, with regions of both kinds."""
+    """Truth in integer pixels, like VisDrone's, with regions of both kinds."""
     truth = [replace(row, box=_whole(row.box)) for row in world.truth if row.track < 1000]
     for frame in range(world.frames):
         for place in range(int(random.poisson(1.2))):
@@ -68,7 +68,7 @@ def check(root: Path, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_every_figure_is_that_of_the_oracle(seed: int, tmp_path: Path) -> None:
+def test_every_figure_equals_that_of_the_oracle(seed: int, tmp_path: Path) -> None:
     check(tmp_path, seed)
 
 

@@ -81,7 +81,7 @@ def write_files(folder: Path, images: dict[str, Image]) -> tuple[Path, Path]:
 
 
 def compare(folder: Path, seed: int) -> int:
-    """Hold both presets against the oracle; gives the number of compared figures."""
+    """Compare both presets with the oracle; returns the number of compared figures."""
     images = random_images(seed)
     truth, results = write_files(folder, images)
     count = 0
@@ -89,7 +89,7 @@ def compare(folder: Path, seed: int) -> int:
         report = score(name, truth, results)
         rows = {row.label: row.value for row in report.rows() if row.measure == "ap"}
         for label, expected in scores(images, year).items():
-            # A class with difficult objects alone, and no detection, has no row.
+            # A class with only difficult objects and no detection has no row.
             actual = rows.get(label) if expected is None else rows[label]
             assert actual == pytest.approx(expected, abs=1e-9), (seed, name, label)
             count += 1
@@ -97,7 +97,7 @@ def compare(folder: Path, seed: int) -> int:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_every_figure_is_that_of_the_rules(tmp_path: Path, seed: int) -> None:
+def test_every_figure_equals_that_of_the_rules(tmp_path: Path, seed: int) -> None:
     compare(tmp_path, seed)
 
 
@@ -106,7 +106,7 @@ def test_every_figure_of_many_scenes_is_that_of_the_rules(tmp_path: Path) -> Non
     assert sum(compare(tmp_path / str(seed), seed) for seed in range(1000, 1400)) > 2000
 
 
-def test_inclusive_pixels_decide() -> None:
+def test_inclusive_pixels_decide_a_match() -> None:
     """From 1 to 10 and from 1 to 5 share 5 of 10 columns: 1/2 with them, 4/9 without."""
     assert overlap((1, 1, 10, 10), (1, 1, 5, 10)) == 0.5
 
@@ -117,7 +117,7 @@ def test_the_levels_of_2007_are_those_of_matlab() -> None:
 
 
 def test_a_second_detection_of_the_best_object_is_false(tmp_path: Path) -> None:
-    """VOCdevkit does not look for another object: greedy matching would find both."""
+    """VOCdevkit tries no other object: greedy matching would find both."""
     near: Box = (2, 1, 11, 10)
     image = Image(
         [("bird", (1, 1, 10, 10), False), ("bird", (4, 1, 13, 10), False)],

@@ -117,7 +117,7 @@ def trackeval_tables(dataset: Any, labels: Mapping[str, str]) -> Table:
 
 
 def combined(by_class: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Table:
-    """Figures of everything, of classes and of sequences, as trackeval combines them.
+    """Figures of everything, of classes and of sequences, combined as by trackeval.
 
     Args:
         by_class: The metrics' results by class and sequence.
@@ -153,12 +153,12 @@ def reports_of(preset: str, truth: Path, detections: Path) -> dict[str, Report]:
 
 
 def differences(reports: Mapping[str, Report], table: Table) -> list[str]:
-    """Every figure that is another one in trackeval; what is undefined here is 0 or 1 there."""
+    """Every figure that differs from trackeval; what is undefined here is 0 or 1 there."""
     return [text for evaluator in reports for text in differences_of(evaluator, reports, table)]
 
 
 def differences_of(evaluator: str, reports: Mapping[str, Report], table: Table) -> list[str]:
-    """Those of one of the reports."""
+    """The differences of one of the reports."""
     report, found = reports[evaluator], []
     for (label, sequence), fields in table.items():
         for owner, metric, names in TABLES:

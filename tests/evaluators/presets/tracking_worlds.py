@@ -1,4 +1,4 @@
-"""Seeded worlds of tracked boxes, in which rules of preprocessing meet, for files of any layout."""
+"""Seeded worlds of tracked boxes in which preprocessing rules interact, for files of any layout."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Literal
 import numpy as np
 
 Style = Literal["decimals", "grid"]
-"""``decimals``: coordinates of two decimals, so that ties are rare and exact thresholds, which are
-put in by hand, are rounded. ``grid``: few coordinates, so that boxes, sums and thresholds tie."""
+"""``decimals``: coordinates of two decimals, so that ties are rare, and rounded exact thresholds
+that are added by hand. ``grid``: few coordinates, so that boxes, sums and thresholds tie.
+"""
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Row:
 
 @dataclass(frozen=True)
 class World:
-    """One sequence: its truth, its detections and how many frames it has."""
+    """One sequence: its truth, its detections and its number of frames."""
 
     truth: list[Row]
     found: list[Row]
@@ -44,7 +45,7 @@ class World:
 def make_world(
     random: np.random.Generator, kinds: Sequence[int], style: Style, frames: int = 12
 ) -> World:
-    """Objects of all kinds that crowd each other, and a tracker that takes one for another."""
+    """Objects of all kinds that crowd each other, and a tracker that confuses them."""
     extent, count = (90, 12) if style == "decimals" else (24, 5)
     places = random.uniform(0, extent, (count, 2))
     sizes = random.uniform(14, 46, (count, 2)) if style == "decimals" else np.full((count, 2), 12.0)
@@ -55,7 +56,7 @@ def make_world(
     found: list[Row] = []
     for frame in range(frames):
         if random.random() < 0.1:
-            continue  # neither side has a row
+            continue  # Neither side has a row.
         places = places + random.normal(0, 4, places.shape)
         if random.random() < 0.25:
             one, other = random.choice(count, 2, replace=False)
@@ -75,7 +76,7 @@ def make_world(
                 taken = int(random.choice(kinds)) if random.random() < 0.3 else row.kind
                 found.append(Row(frame, int(names[index]), taken, near))
         for extra in range(int(random.poisson(0.7))):
-            height = float(random.choice([25.0, random.uniform(8, 40)]))  # KITTI's limit is 25
+            height = float(random.choice([25.0, random.uniform(8, 40)]))  # KITTI's limit is 25.
             sides = (float(random.uniform(8, 40)), height)
             box = _rounded((*random.uniform(0, extent, 2), *sides), style)
             found.append(Row(frame, 200 + extra, int(random.choice(kinds)), box))
@@ -92,7 +93,7 @@ def _rounded(box: Sequence[float], style: Style) -> tuple[float, float, float, f
             round(max(1.0, float(width)), 2),
             round(max(1.0, float(height)), 2),
         )
-    step = 6.0  # pixels of the grid
+    step = 6.0  # Pixels of the grid.
     sides = [max(1.0, round(float(size) / step)) * step for size in (width, height)]
     return (round(float(left) / step) * step, round(float(top) / step) * step, sides[0], sides[1])
 
@@ -100,14 +101,14 @@ def _rounded(box: Sequence[float], style: Style) -> tuple[float, float, float, f
 def _with_exact_thresholds(
     random: np.random.Generator, world: World, kinds: Sequence[int]
 ) -> World:
-    """Far from all else, pairs of boxes whose IoU is k/20 on paper, in tracks of their own."""
+    """Far from everything else, pairs of boxes whose IoU is k/20 on paper, in their own tracks."""
     truth, found = list(world.truth), list(world.found)
     for step in range(1, 20):
         # Two boxes of width w, d apart, have an IoU of (w - d) / (w + d).
         kind, level = int(random.choice(kinds)), int(random.choice([0, 0, 1, 2, 3]))
         for frame in range(0, world.frames, 3):
             unit = round(float(random.uniform(0.1, 2.0)), 1)
-            # Small numbers across, so that rounding is of the order of trackeval's tolerance.
+            # Small x coordinates, so that rounding is of the order of trackeval's tolerance.
             left, top = round(float(random.uniform(0, 3)), 1), 1000.0 + 40 * step
             width, apart = round((20 + step) * unit, 1), (20 - step) * unit
             truth.append(Row(frame, 1000 + step, kind, (left, top, width, 30.0), level))

@@ -1,9 +1,11 @@
-"""VisDrone-MOT's preprocessing as its rules read: an independent oracle, in plain loops.
+"""VisDrone-MOT's preprocessing by its rules: an independent oracle, in plain loops.
 
-Written from the readme and dropObjects.m of VisDrone2018-MOT-toolkit: objects and detections of
-which at least half lie in ignored regions (classes 0 and 11) go, counted in whole pixels; what the
-truth marks as ignored is not counted, and neither is a detection that matches nothing and of which
-at least half lies in such an object. What is left is scored by trackeval's metrics.
+Written from the readme and dropObjects.m of VisDrone2018-MOT-toolkit. Objects and detections with
+at
+least half in ignored regions (classes 0 and 11) are removed, counted in integer pixels. Objects
+that
+the truth marks as ignored do not count, and neither does an unmatched detection with at least half
+in such an object. The rest is scored by trackeval's metrics.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ def _frames(world: World, number: int) -> Iterator[tuple[list[Row], list[Row]]]:
 
 
 def _pixel(value: float) -> int:
-    """Rounded as Matlab rounds, and at least 1."""
+    """Rounded as in Matlab, and at least 1."""
     return max(1, math.floor(value + 0.5))
 
 
@@ -100,7 +102,7 @@ def _table(real: Sequence[Row], found: Sequence[Row]) -> Any:
 
 
 def _matched(real: Sequence[Row], found: Sequence[Row]) -> set[int]:
-    """Detections that the best matching with scored truth takes."""
+    """Detections that the best matching with scored truth uses."""
     similar = _table(real, found)
     similar[similar < 0.5] = 0.0
     rows, columns = linear_sum_assignment(-similar)
@@ -108,7 +110,7 @@ def _matched(real: Sequence[Row], found: Sequence[Row]) -> set[int]:
 
 
 def _data(frames: Sequence[tuple[list[Row], list[Row]]]) -> dict[str, Any]:
-    """Frames as trackeval's metrics take them."""
+    """Frames in the form of trackeval's metrics."""
     names = [sorted({row.track for frame in frames for row in frame[side]}) for side in (0, 1)]
     ids = [
         [

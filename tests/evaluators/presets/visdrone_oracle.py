@@ -1,4 +1,4 @@
-"""VisDrone-DET's scorer as its rules read: an independent oracle, in plain loops over a raster.
+"""VisDrone-DET's scorer by its rules: an independent oracle, in plain loops over a raster.
 
 Written from the published VisDrone2018-DET-toolkit 1.0.4 (dropObjectsInIgr.m, evalRes.m, compOas.m,
 calcAccuracy.m, VOCap.m). Rows are tuples as in the files; nothing here uses the code under test.
@@ -17,13 +17,13 @@ THRESHOLDS = (
     *(0.5 + step * 0.05 for step in range(5)),
     *(0.95 - step * 0.05 for step in (4, 3, 2, 1, 0)),
 )
-"""0.5:0.05:0.95 as Matlab has it: from both ends."""
+"""0.5:0.05:0.95 as in Matlab: from both ends."""
 
 LIMITS = (1, 10, 100, 500)
 
 
 def without_ignored(rows: list[Row], regions: list[Row], size: int) -> list[Row]:
-    """Rows less than half of whose pixels lie in ignored regions of a square image."""
+    """Rows with less than half of their pixels in ignored regions of a square image."""
     if not regions:
         return rows
     pixels = np.zeros((size, size), dtype=np.int64)
@@ -34,7 +34,7 @@ def without_ignored(rows: list[Row], regions: list[Row], size: int) -> list[Row]
     for row in rows:
         x, y, w, h = (max(1, math.floor(value + 0.5)) for value in row[:4])
         x, y = min(size, x), min(size, y)
-        # Differences of an integral image: what lies beyond the first column and row.
+        # Differences of an integral image: they leave out the first column and row.
         inside = pixels[y : min(size, y + h), x : min(size, x + w)].sum()
         if inside / (h * w) < 0.5:
             kept.append(row)
@@ -42,7 +42,7 @@ def without_ignored(rows: list[Row], regions: list[Row], size: int) -> list[Row]
 
 
 def overlap(detection: Row, truth: Row) -> float:
-    """Intersection over union, or over the detection where the truth is ignored (score 0)."""
+    """Intersection over union, or over the detection if the truth is ignored (score 0)."""
     width = min(detection[0] + detection[2], truth[0] + truth[2]) - max(detection[0], truth[0])
     height = min(detection[1] + detection[3], truth[1] + truth[3]) - max(detection[1], truth[1])
     if width <= 0 or height <= 0:
@@ -94,7 +94,7 @@ def area_under(outcomes: list[int], objects: int) -> float:
 
 
 def scores(images: dict[str, tuple[list[Row], list[Row]]], size: int) -> dict[str, float | None]:
-    """The toolkit's seven figures, as ratios; None where no class has an object.
+    """The toolkit's seven figures, as ratios; None if no class has an object.
 
     Args:
         images: Truth and detections of each image, in the order of their files.

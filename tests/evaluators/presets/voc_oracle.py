@@ -1,4 +1,4 @@
-"""VOCdevkit's scorer as its rules read: an independent oracle, in plain loops.
+"""VOCdevkit's scorer by its rules: an independent oracle, in plain loops.
 
 Written from the published VOCevaldet.m (2007 to 2012) and VOCap.m. Objects and detections are
 dictionaries; nothing here uses the code under test.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 Box = tuple[float, float, float, float]
 
 LEVELS_2007 = (0.0, 0.1, 0.2, 3 * 0.1, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-"""0:0.1:1 as Matlab has it: the fourth is three steps from 0, the last are taken from 1."""
+"""0:0.1:1 as in Matlab: the fourth is three steps from 0, the last ones are counted from 1."""
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Image:
 
 
 def overlap(box: Box, other: Box) -> float:
-    """Intersection over union with inclusive pixels; minus infinity where nothing is shared."""
+    """Intersection over union with inclusive pixels; minus infinity if nothing is shared."""
     width = min(box[2], other[2]) - max(box[0], other[0]) + 1
     height = min(box[3], other[3]) - max(box[1], other[1]) + 1
     if not (width > 0 and height > 0):
@@ -33,10 +33,11 @@ def overlap(box: Box, other: Box) -> float:
 
 
 def outcomes(images: dict[str, Image], label: str) -> tuple[list[int], int]:
-    """1 true, -1 false and 0 not counted, by rank; and the number of objects that are to be found.
+    """1 true, -1 false and 0 not counted, by rank; and the number of objects to find.
 
-    Detections of equal confidence stand in the order of the result file, which is that of images
-    and, within one, of its rows.
+    Detections of equal confidence are in the order of the result file: by images and, within one,
+    by
+    rows.
     """
     positives = sum(
         not difficult

@@ -1,4 +1,4 @@
-"""Small scored inputs, of which it is written down what became of each object."""
+"""Small scored inputs with a known outcome for each object."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vidscore_evaluators.render.scored import FrameView, ScoredFrames, SideView
 from vidscore_evaluators.render.style import KINDS, Image, Kind
 
 GREY = 100
-"""Level of the pictures that are drawn on."""
+"""Grey level of the pictures that are drawn on."""
 
 Row = Mapping[str, Any]
 
@@ -89,7 +89,7 @@ def outcomes_of(
         matched: Pairs of an object and a detection.
         missed: Objects.
         wrong: Detections.
-        switches: Which pairs switch an identity.
+        switches: The pairs that are an id switch.
         shares: Share of each object of the truth.
     """
     builder = OutcomeBuilder(aligned)

@@ -1,4 +1,4 @@
-"""What is drawn of masks has the colour, the line and the place that were worked out by hand."""
+"""Drawn masks have the colour, the line and the place that were worked out by hand."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def masks_of(*images: BoolArray) -> Any:
 
 
 def u_shape() -> BoolArray:
-    """Columns 40 to 159 and rows 30 to 89, without what is right of column 99 in rows 50 to 69."""
+    """Columns 40 to 159 and rows 30 to 89, without the part right of column 99 in rows 50 to 69."""
     image = np.zeros((HEIGHT, WIDTH), dtype=np.bool_)
     image[30:90, 40:160] = True
     image[50:70, 100:160] = False
@@ -78,8 +78,8 @@ def test_the_line_of_a_mask_has_gaps_that_are_white(kind: Kind) -> None:
     assert max(min(pixel) for pixel in pixels) > 240
 
 
-def test_an_object_that_is_found_has_a_line_alone() -> None:
-    """Its detection is filled; where the object alone is, the picture stays as it was."""
+def test_a_found_object_has_only_a_line() -> None:
+    """Its detection is filled; where only the object is, the picture is unchanged."""
     whole = np.ones((HEIGHT, WIDTH), dtype=np.bool_)
     whole[:, 150:] = False
     partners = np.array([0])
@@ -89,7 +89,7 @@ def test_an_object_that_is_found_has_a_line_alone() -> None:
     picture = draw_frame(grey(WIDTH, HEIGHT), view, PLAIN)
     assert np.abs(picture[40, 60].astype(int) - FOUND_HALF).max() <= 1
     assert picture[20, 60].tolist() == [GREY] * 3
-    assert np.abs(picture[100, 150].astype(int) - colour(Kind.HIT)).max() <= 32  # 1 px, smooth
+    assert np.abs(picture[100, 150].astype(int) - colour(Kind.HIT)).max() <= 32  # 1 px, smooth.
 
 
 def test_an_empty_mask_shows_its_box() -> None:
@@ -124,7 +124,7 @@ def test_a_mask_is_enlarged_pixel_by_pixel() -> None:
     assert (area.inside == np.kron([[1, 1], [1, 0]], np.ones((3, 3)))).all()
 
 
-def test_a_mask_that_is_made_smaller_keeps_its_thin_parts() -> None:
+def test_a_reduced_mask_keeps_its_thin_parts() -> None:
     image = np.zeros((40, 40), dtype=np.bool_)
     image[:, 21] = True
     area = area_of_pieces(side(Kind.HIT, image).pieces, 0.25, grey(10, 10))
@@ -132,7 +132,7 @@ def test_a_mask_that_is_made_smaller_keeps_its_thin_parts() -> None:
     assert area.inside.all()
 
 
-def test_what_of_a_mask_lies_outside_of_the_picture_is_cut() -> None:
+def test_the_part_of_a_mask_outside_the_picture_is_cut() -> None:
     image = np.ones((40, 40), dtype=np.bool_)
     area = area_of_pieces(side(Kind.HIT, image).pieces, 1.0, grey(10, 20))
     assert area.inside.shape == (20, 10)
@@ -140,13 +140,13 @@ def test_what_of_a_mask_lies_outside_of_the_picture_is_cut() -> None:
     assert not area_of_pieces(side(Kind.HIT, image).pieces, 1.0, grey(10, 20)).inside.any()
 
 
-def test_overlapping_masks_of_a_kind_are_mixed_in_once() -> None:
+def test_overlapping_masks_of_a_kind_are_blended_once() -> None:
     two = side_of([BOX, BOX], [Kind.HIT, Kind.HIT], masks=masks_of(u_shape(), u_shape()))
     twice = draw_frame(grey(WIDTH, HEIGHT), view_of(detections=two), PLAIN)
     assert np.abs(twice[36:44, 50:150].astype(int) - FOUND_HALF).max() <= 1
 
 
-def test_dashes_go_around_corners() -> None:
+def test_dashes_continue_around_corners() -> None:
     """Around a square of 2 by 2, a dash of 3 and a gap of 1 come twice."""
     corners = [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)]
     edges = np.array([(*one, *corners[(row + 1) % 4]) for row, one in enumerate(corners)])

@@ -1,4 +1,4 @@
-"""Each frame gets its own image, and what is lacking is named."""
+"""Each frame gets its own image, and missing ones are named."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def write_image(path: Path, level: int) -> Path:
 
 
 def write_video(path: Path, frame_count: int) -> Path:
-    """Frame n is of the level 20 n."""
+    """Frame n has the grey level 20 n."""
     path.parent.mkdir(parents=True, exist_ok=True)
     writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"MJPG"), 12.0, (64, 48))
     for index in range(frame_count):
@@ -44,13 +44,13 @@ def levels(media: SequenceMedia, *numbers: int, key: SequenceKey = STREET) -> li
     return [round(float(image.mean())) for image in media.images(key, rows)]
 
 
-def test_images_are_frames_by_the_numbers_of_their_names(tmp_path: Path) -> None:
+def test_images_are_frames_by_the_numbers_in_their_names(tmp_path: Path) -> None:
     for number in (3, 10, 200):
         write_image(tmp_path / f"frame_{number:04d}.png", number)
     assert levels(media_of(tmp_path, STREET)[STREET], 3, 200) == [3, 200]
 
 
-def test_images_whose_names_have_no_numbers_are_frames_in_their_order(tmp_path: Path) -> None:
+def test_images_without_numbers_in_their_names_are_frames_in_their_order(tmp_path: Path) -> None:
     for level, name in enumerate("acb"):
         write_image(tmp_path / f"{name}.png", 50 + level)
     assert levels(media_of(tmp_path, STREET, first=5)[STREET], 5, 6, 7) == [50, 52, 51]
@@ -73,7 +73,7 @@ def test_a_sequence_has_a_folder_of_its_name(tmp_path: Path, place: str) -> None
     assert isinstance(found[STREET], Video)
 
 
-def test_images_are_found_by_the_names_that_the_truth_says(tmp_path: Path) -> None:
+def test_images_are_found_by_the_names_in_the_truth(tmp_path: Path) -> None:
     write_image(tmp_path / "b.png", 40)
     write_image(tmp_path / "val" / "a.png", 60)
     write_image(tmp_path.parent / "outside.png", 90)
@@ -102,12 +102,12 @@ def test_a_frame_that_the_media_lack_is_named(tmp_path: Path) -> None:
     assert "--first-frame" in str(early.advice)
 
 
-def test_a_video_that_is_cut_off_lacks_frames(tmp_path: Path) -> None:
+def test_a_truncated_video_lacks_frames(tmp_path: Path) -> None:
     path = write_video(tmp_path / "clip.avi", 9)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     media = media_of(path, STREET)[STREET]
     numbers = np.arange(9)
-    if not media.faults(STREET, numbers):  # it claims to be whole, until it is read
+    if not media.faults(STREET, numbers):  # It claims to be complete until it is read.
         with pytest.raises(InputError, match="of sequence street"):
             list(media.images(STREET, numbers))
 
@@ -136,7 +136,7 @@ def test_a_sequence_whose_name_leads_elsewhere_has_no_media(tmp_path: Path) -> N
         media_of(tmp_path / "media", SequenceKey("", "../outside"))
 
 
-def test_what_is_no_video_is_refused(tmp_path: Path) -> None:
+def test_media_that_are_not_a_video_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "clip.mp4"
     path.write_text("no video")
     [fault] = media_of(path, STREET)[STREET].faults(STREET, np.array([0]))
@@ -144,7 +144,7 @@ def test_what_is_no_video_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".png", ".jpg"])
-def test_an_image_that_is_cut_off_is_refused(tmp_path: Path, suffix: str) -> None:
+def test_a_truncated_image_is_refused(tmp_path: Path, suffix: str) -> None:
     noise = np.random.default_rng(1).integers(0, 255, (64, 64, 3), dtype=np.uint8)
     path = tmp_path / f"1{suffix}"
     cv2.imwrite(str(path), noise)

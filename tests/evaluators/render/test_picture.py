@@ -1,4 +1,4 @@
-"""What is drawn of a frame has the colour, the line and the place that were worked out by hand."""
+"""Drawn frames have the colour, the line and the place that were worked out by hand."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def drawn(kind: Kind, coordinates: Any = BOX, arity: int = 4, drawing: Drawing =
 
 
 def nearly(pixels: Image, kind: Kind) -> bool:
-    """Whether all pixels have a colour, but for what smooth thin lines take of their casing."""
+    """Whether all pixels have a colour, apart from the casing of smooth thin lines."""
     return bool((np.abs(pixels.astype(int) - bgr(kind)) <= 32).all())
 
 
@@ -46,12 +46,12 @@ def upper_edge(picture: Image) -> list[list[int]]:
     return pixels
 
 
-def test_the_line_of_what_is_found_is_solid() -> None:
+def test_the_line_of_a_found_object_is_solid() -> None:
     assert upper_edge(drawn(Kind.HIT)) == [bgr(Kind.HIT)] * 109
 
 
 def test_the_line_of_an_id_switch_is_solid_and_thicker() -> None:
-    """Lines of 2 px and, 1.75 times that, of 4 px, each with half of a pixel at its sides."""
+    """Lines of 2 px and, at 1.75 times that, of 4 px, each with half a pixel at its sides."""
     assert upper_edge(drawn(Kind.ID_SWITCH)) == [bgr(Kind.ID_SWITCH)] * 109
     widths = [
         (drawn(kind)[20:40, 100] == bgr(kind)).all(axis=1).sum()
@@ -92,7 +92,7 @@ def test_nothing_changes_away_from_the_line(kind: Kind) -> None:
     assert (picture == GREY).all()
 
 
-def test_what_is_found_is_filled_to_a_fifth() -> None:
+def test_a_found_object_is_filled_to_a_fifth() -> None:
     """80 % of the picture's 100 and 20 % of #0b6bb8 as blue, green and red."""
     assert drawn(Kind.HIT)[60, 100].tolist() == [
         round(80 + 0.2 * 0xB8),
@@ -101,13 +101,13 @@ def test_what_is_found_is_filled_to_a_fifth() -> None:
     ]
 
 
-def test_the_image_that_is_given_stays_as_it_is() -> None:
+def test_the_given_image_is_not_changed() -> None:
     image = grey(*SIZE)
     draw_frame(image, view_of(detections=side_of([BOX], [Kind.HIT])))
     assert (image == GREY).all()
 
 
-def test_a_hidden_kind_is_not_drawn_and_still_counted() -> None:
+def test_a_hidden_kind_is_not_drawn_but_still_counted() -> None:
     hidden = Drawing(frozenset({Kind.FALSE_ALARM}), plates=True, scale=1.0)
     shown = draw_frame(grey(*SIZE), view_of(detections=side_of([BOX], [Kind.FALSE_ALARM])), hidden)
     assert (shown[: SIZE[1]] == GREY).all()
@@ -129,7 +129,7 @@ def test_the_pixel_of_a_point_stays_visible(kind: Kind) -> None:
     assert (picture[40:80, 80:120] == bgr(kind)).all(axis=2).any()
 
 
-def test_an_object_that_is_matched_is_joined_to_its_detection() -> None:
+def test_a_matched_object_is_joined_to_its_detection() -> None:
     truth = side_of([(60, 60)], [Kind.HIT], 2, partners=np.array([0]))
     detections = side_of([(120, 60)], [Kind.HIT], 2, partners=np.array([0]))
     picture = draw_frame(grey(*SIZE), view_of(truth, detections), PLAIN)
@@ -150,12 +150,12 @@ def test_a_region_is_hatched_and_nothing_around_it_changes() -> None:
     inside = picture[40:80, 50:150]
     tinted = [round(55 + 0.45 * level) for level in bgr(Kind.IGNORED)]
     share = (inside == tinted).all(axis=2).mean()
-    assert 0.15 < share < 0.25  # stripes of 2 px of every 10 px
+    assert 0.15 < share < 0.25  # Stripes of 2 px in every 10 px.
     assert ((inside == tinted).all(axis=2) | (inside == GREY).all(axis=2)).all()
     assert (picture[: SIZE[1], 170:] == GREY).all()
 
 
-def test_a_tail_goes_where_the_track_was() -> None:
+def test_a_tail_follows_the_past_of_the_track() -> None:
     side = side_of(
         [BOX],
         [Kind.MISS],
@@ -166,7 +166,7 @@ def test_a_tail_goes_where_the_track_was() -> None:
     picture = draw_frame(grey(*SIZE), view_of(truth=side), PLAIN)
     assert nearly(picture[10, 12:99], Kind.MISS)
     assert nearly(picture[62:99, 180], Kind.MISS)
-    assert (picture[14:22, 110:150] == GREY).all()  # between the two parts of the tail
+    assert (picture[14:22, 110:150] == GREY).all()  # Between the two parts of the tail.
 
 
 def test_a_box_of_a_format_that_counts_from_one_is_drawn_from_zero() -> None:
@@ -190,7 +190,7 @@ def test_an_enlarged_box_is_drawn_at_its_enlarged_place() -> None:
 
 
 @pytest.mark.parametrize("size", [(641, 481), (640, 480), (33, 77), (1, 1)])
-def test_the_sides_of_a_picture_are_even(size: tuple[int, int]) -> None:
+def test_width_and_height_of_a_picture_are_even(size: tuple[int, int]) -> None:
     height, width = draw_frame(grey(*size), view_of(), Drawing(scale=1.0)).shape[:2]
     assert height % 2 == width % 2 == 0
 
@@ -204,7 +204,7 @@ def test_a_plate_has_the_colour_of_its_kind_and_white_text() -> None:
     assert (plate == WHITE).all(axis=2).any()
 
 
-def test_names_may_hold_anything() -> None:
+def test_names_may_contain_anything() -> None:
     side = side_of([BOX], [Kind.MISS], names=("0 \x1b[2J\n" + "名" * 300,))
     draw_frame(grey(*SIZE), view_of(truth=side), Drawing(scale=1.0))
 

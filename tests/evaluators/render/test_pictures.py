@@ -22,8 +22,8 @@ def grey_of(data: bytes | None) -> float:
     return float(cv2.imdecode(np.frombuffer(data, dtype=np.uint8), 1).mean())
 
 
-def test_frames_of_a_video_come_in_any_order(tmp_path: Path) -> None:
-    """Frame n of 200 is as grey as n."""
+def test_frames_of_a_video_are_read_in_any_order(tmp_path: Path) -> None:
+    """Frame n of 200 has the grey level n."""
     writer = cv2.VideoWriter(
         str(tmp_path / "v.avi"), cv2.VideoWriter.fourcc(*"MJPG"), 10.0, (64, 48)
     )
@@ -40,7 +40,7 @@ def test_frames_of_a_video_come_in_any_order(tmp_path: Path) -> None:
     assert pictures.jpeg("elsewhere", 5) is None
 
 
-def test_images_are_those_of_their_numbers_alone(tmp_path: Path) -> None:
+def test_images_are_found_by_their_numbers_only(tmp_path: Path) -> None:
     for number in (1, 7):
         cv2.imwrite(str(tmp_path / f"{number}.png"), np.full((10, 20, 3), number * 20, np.uint8))
     files = {number: tmp_path / f"{number}.png" for number in (1, 7)}

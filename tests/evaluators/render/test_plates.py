@@ -1,4 +1,4 @@
-"""Plates cover no other plate and stay within the picture."""
+"""Plates overlap no other plate and stay within the picture."""
 
 from __future__ import annotations
 
@@ -40,39 +40,39 @@ def test_plates_never_share_a_pixel(
     assert canvas.max() <= 1
 
 
-def test_a_plate_stands_above_its_object_at_its_left_edge() -> None:
+def test_a_plate_is_above_its_object_at_its_left_edge() -> None:
     placed = place_plates(
         sizes_of(1, (30, 10)), np.array([[50.0, 40.0, 90.0, 60.0]]), NO_BOXES, AREA
     )
     assert placed.boxes.tolist() == [[50, 28, 80, 38]]
 
 
-def test_at_the_upper_edge_of_the_picture_it_stands_below() -> None:
+def test_at_the_upper_edge_of_the_picture_it_is_below() -> None:
     placed = place_plates(
         sizes_of(1, (30, 10)), np.array([[50.0, 5.0, 90.0, 25.0]]), NO_BOXES, AREA
     )
     assert placed.boxes.tolist() == [[50, 27, 80, 37]]
 
 
-def test_it_gives_way_to_a_small_object() -> None:
-    """The place above at the left would cover it, that above at the right does not."""
+def test_it_avoids_a_small_object() -> None:
+    """The place above left would cover it, that above right does not."""
     around = np.array([[50.0, 40.0, 150.0, 60.0]])
     placed = place_plates(sizes_of(1, (30, 10)), around, np.array([[55.0, 30.0, 60.0, 35.0]]), AREA)
     assert placed.boxes.tolist() == [[120, 28, 150, 38]]
 
 
-def test_where_the_long_one_does_not_fit_the_short_one_stands() -> None:
+def test_the_short_plate_is_used_if_the_long_one_does_not_fit() -> None:
     around = np.array([[10.0, 40.0, 20.0, 60.0]])
     placed = place_plates(sizes_of(1, (300, 10), (20, 10)), around, NO_BOXES, AREA)
     assert placed.versions.tolist() == [1]
 
 
-def test_what_fits_nowhere_has_none() -> None:
+def test_a_plate_that_fits_nowhere_is_left_out() -> None:
     around = np.array([[10.0, 40.0, 20.0, 60.0]])
     assert place_plates(sizes_of(1, (300, 10)), around, NO_BOXES, AREA).versions.tolist() == [-1]
 
 
-def test_only_so_many_plates_are_placed() -> None:
+def test_the_number_of_plates_is_limited() -> None:
     count = MAXIMUM_PLATES + 5
     around = np.array([[10.0 * row, 50.0, 10.0 * row + 5, 55.0] for row in range(count)])
     area = np.array([0, 0, 10 * count, 100])

@@ -1,4 +1,4 @@
-"""What stands in a frame, and which frames are the worst, as counted by hand."""
+"""The content of a frame, and which frames are the worst, as counted by hand."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def names(frames: ScoredFrames, rows: object) -> list[tuple[str, int]]:
     ]
 
 
-def test_frames_with_the_most_mistakes_come_first_and_of_equal_ones_the_first(
+def test_frames_with_the_most_mistakes_come_first_and_among_equal_ones_the_earliest(
     frames: ScoredFrames,
 ) -> None:
     rows = frames.select(Selection())
@@ -65,7 +65,7 @@ def test_by_share_the_frame_that_adds_most_comes_first(frames: ScoredFrames) -> 
     assert names(frames, worst) == [("street", 1), ("street", 4)]
 
 
-def test_a_part_of_the_frames_is_chosen_by_sequence_and_number(frames: ScoredFrames) -> None:
+def test_a_part_of_the_frames_is_selected_by_sequence_and_number(frames: ScoredFrames) -> None:
     chosen = frames.select(Selection(sequences="street", frames="2:8"))
     assert names(frames, chosen) == [("street", 2), ("street", 4)]
     assert [key.sequence for key, _ in frames.groups(chosen)] == ["street"]
@@ -91,7 +91,7 @@ def test_a_view_counts_the_objects_of_its_frame(frames: ScoredFrames) -> None:
     assert np.isnan(truth.confidences).all()
 
 
-def test_a_label_that_is_written_from_right_to_left_is_named_by_its_number() -> None:
+def test_a_right_to_left_label_is_replaced_by_its_number() -> None:
     """Among the labels of both sides, in order: Car, car, then one in Hebrew and one in Arabic."""
     hebrew, arabic = "\u05e1\u05d9\u05e8\u05d4", "\u0639\u0631\u0628\u0629"
     truth = [{**box(1, 4.0), "class": name} for name in ("car", hebrew, arabic)]
@@ -101,7 +101,7 @@ def test_a_label_that_is_written_from_right_to_left_is_named_by_its_number() -> 
     assert view.sides[Side.DETECTIONS].names == ("0 Car", "1 label 2")
 
 
-def test_a_tail_has_the_middles_of_the_track_and_breaks_where_it_was_not_seen(
+def test_a_tail_has_the_centres_of_the_track_and_gaps_where_it_was_not_seen(
     frames: ScoredFrames,
 ) -> None:
     """Track 50 is in frames 1 and 4, not in 2; track 5 of the truth is in all, but not of alley."""
@@ -114,16 +114,16 @@ def test_a_tail_has_the_middles_of_the_track_and_breaks_where_it_was_not_seen(
     assert truth.tail_breaks.tolist() == [True, False, False]
 
 
-def test_a_tail_goes_back_so_many_frames(frames: ScoredFrames) -> None:
+def test_a_tail_has_a_maximum_length_in_frames(frames: ScoredFrames) -> None:
     truth = frames.view(3, tail_frames=2).sides[Side.TRUTH]
     assert truth.tails.tolist() == [[9, 15], [17, 15]]
     assert len(frames.view(3, tail_frames=0).sides[Side.TRUTH].tails) == 1
 
 
-def test_what_the_outcomes_do_not_name_is_not_drawn() -> None:
+def test_objects_without_an_outcome_are_not_drawn() -> None:
     aligned = aligned_of(TRUTH, DETECTIONS)
     some = scored(aligned, matched=[(1, 1)], missed=[], wrong=[])
-    assert some.view(0).counts[Kind.IGNORED] == 2  # named, and ignored
+    assert some.view(0).counts[Kind.IGNORED] == 2  # Named, and ignored.
     table = outcomes_of(aligned, [(1, 1)], [], [])
     fewer = ScoredFrames(aligned, table.take(table.sides == 0))
     assert fewer.view(0).counts[Kind.IGNORED] == 1

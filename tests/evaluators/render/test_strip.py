@@ -1,4 +1,4 @@
-"""The strip counts what became of the frame's objects, in words and as a bar."""
+"""The strip counts the outcomes of the frame's objects, in words and as a bar."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_bar_is_in_proportion() -> None:
 
 
 @given(st.lists(st.integers(0, 10**9), min_size=3, max_size=3), st.integers(20, 5000))
-def test_the_bar_is_full_and_shows_whatever_there_is(counts: list[int], width: int) -> None:
+def test_the_bar_is_full_and_shows_every_count_above_zero(counts: list[int], width: int) -> None:
     widths = bar_widths(counts, width, 2)
     present = sum(count > 0 for count in counts)
     assert [wide > 0 for wide in widths] == [count > 0 for count in counts]
@@ -42,7 +42,7 @@ def test_the_bar_of_a_picture_has_the_widths_of_its_counts() -> None:
     rows = [
         row for row in picture[100:] if (row == STYLES[Kind.HIT].colour).all(axis=1).sum() > 300
     ]
-    assert len(rows) == 8  # 0.6 of capitals of 13 px
+    assert len(rows) == 8  # 0.6 of capitals of 13 px.
     assert (rows[0] == STYLES[Kind.HIT].colour).all(axis=1).sum() == 307
     assert (rows[0] == STYLES[Kind.FALSE_ALARM].colour).all(axis=1).sum() == 307
 
@@ -62,7 +62,7 @@ def test_a_strip_of_any_width_can_be_drawn(width: int) -> None:
     assert (image[0] > 240).all()
 
 
-def test_a_sequence_whose_name_is_written_from_right_to_left_is_not_named() -> None:
+def test_a_right_to_left_sequence_name_is_left_out() -> None:
     view = view_of(side_of([ANY], [Kind.HIT]))
     unnamed, hebrew = [
         draw_frame(

@@ -1,4 +1,4 @@
-"""Lines are cut at the picture and into dashes, whatever their coordinates are."""
+"""Lines are clipped to the picture and divided into dashes, for any coordinates."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_pattern_is_stretched_to_the_edge() -> None:
     assert np.allclose(sorted(found[:, [1, 3]].tolist()), [[0, 12], [24, 36], [48, 60]])
 
 
-def test_dashes_and_dots_take_turns() -> None:
+def test_dashes_and_dots_alternate() -> None:
     """A dash of 6, gap 2, dot, gap 2: a turn is 10 px; 26 px are two turns and a dash."""
     found = dashes_of(np.array([[0.0, 0.0, 26.0, 0.0]]), (6.0, 2.0, 0.0, 2.0))
     expected = np.array([[0, 6], [8, 8], [10, 16], [18, 18], [20, 26]])
@@ -46,7 +46,7 @@ def test_an_edge_too_short_for_a_gap_is_drawn_whole() -> None:
     assert edge.tolist()[0] in dashes_of(edge, (0.0, 10.0)).tolist()
 
 
-def test_an_edge_is_cut_at_the_margin() -> None:
+def test_an_edge_is_clipped_at_the_margin() -> None:
     edges = np.array(
         [[-1e12, 50.0, 1e12, 50.0], [20.0, 30.0, 40.0, 30.0], [0.0, 900.0, 9.0, 900.0]]
     )
@@ -56,9 +56,9 @@ def test_an_edge_is_cut_at_the_margin() -> None:
 
 
 @given(st.lists(st.tuples(COORDINATES, COORDINATES, COORDINATES, COORDINATES), max_size=20))
-def test_what_is_left_of_edges_lies_about_the_picture(edges: list[tuple[float, ...]]) -> None:
+def test_clipped_edges_lie_around_the_picture(edges: list[tuple[float, ...]]) -> None:
     found = clipped(np.array(edges, dtype=np.float64).reshape(-1, 4), 100, 80)
-    rounding = 1.0  # of coordinates of 1e15
+    rounding = 1.0  # Of coordinates of 1e15.
     assert (found >= -MARGIN_PX - rounding).all()
     assert (found <= np.array([100, 80, 100, 80]) + MARGIN_PX + rounding).all()
 

@@ -1,4 +1,4 @@
-"""Pictures come back from files and videos as they went in."""
+"""Pictures are read back from files and videos as they were written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenes as files, for the tests of shards."""
+"""Scenes as files, for tests of shards."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ STREETS = tuple(f"street{number}" for number in range(6))
 
 
 def write_scene(folder: Path, *, moved_px: int = 0, sequences: Sequence[str] = STREETS) -> None:
-    """Write ``truth.csv`` and ``detections.csv``: three frames a sequence, a car in each.
+    """Write ``truth.csv`` and ``detections.csv``: three frames per sequence, a car in each.
 
     Args:
-        folder: Where to.
-        moved_px: How far the detection of the last frame is moved.
+        folder: The folder for the files.
+        moved_px: Displacement of the detection of the last frame.
         sequences: Names of the sequences.
     """
     truth, detections = [HEADER], [f"{HEADER},confidence"]
@@ -36,10 +36,10 @@ def write_scene(folder: Path, *, moved_px: int = 0, sequences: Sequence[str] = S
 
 
 def read_scene(folder: Path, *evaluators: str, **parameters: object) -> CheckedData:
-    """Read what `write_scene` has written.
+    """Read the files of `write_scene`.
 
     Args:
-        folder: Where it is.
+        folder: The folder of the files.
         evaluators: The evaluators; f1 by default.
         parameters: Parameters of the evaluator.
     """

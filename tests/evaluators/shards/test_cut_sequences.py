@@ -1,4 +1,4 @@
-"""Sequences that are cut: shards share them, and the merged report is still that of the whole."""
+"""Divided sequences: shards share them, and the merged report still equals that of the whole."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def cut(task: ScoringTask, cut_frames: int = CUT) -> ScoringTask:
 
 
 @pytest.mark.parametrize("name", ["parquet", "arrow", "motchallenge"])
-def test_the_merged_report_is_that_of_the_whole(tmp_path: Path, name: str) -> None:
+def test_the_merged_report_equals_that_of_the_whole(tmp_path: Path, name: str) -> None:
     task = task_of(write_both(tmp_path, name, frames=FRAMES), name, "f1", "map")
     for count in (2, 5):
         assert texts(merged(tmp_path, cut(task), count)) == whole(task)
 
 
 @pytest.mark.parametrize("name", ["parquet", "arrow", "motchallenge", "generic-csv"])
-def test_truth_may_have_no_frame_where_detections_have_some(tmp_path: Path, name: str) -> None:
+def test_truth_may_lack_frames_that_detections_have(tmp_path: Path, name: str) -> None:
     """The last frames have no truth; a folder of CSV files is read in parts by its index."""
     sides = (
         write(tmp_path, name, Side.TRUTH, scene(Side.TRUTH, frames=CUT)),
@@ -67,11 +67,11 @@ def test_truth_may_have_no_frame_where_detections_have_some(tmp_path: Path, name
     assert texts(merged(tmp_path, cut(task))) == whole(task)
 
 
-def test_a_sequence_of_empty_truth_is_as_unknown_to_a_part_as_to_the_whole(tmp_path: Path) -> None:
+def test_a_sequence_with_empty_truth_is_unknown_to_a_part_as_to_the_whole(tmp_path: Path) -> None:
     sides = write_both(tmp_path, "motchallenge", frames=FRAMES)
     folder = sides[0] / "Tower-s2"
     (folder / "gt" / "gt.txt").write_text("")
-    (folder / "seqinfo.ini").unlink()  # which names the frames of the sequence
+    (folder / "seqinfo.ini").unlink()  # It names the frames of the sequence.
     task = task_of(sides, "motchallenge", "f1")
     for one in (task, cut(task), replace(task, in_parts=False)):
         with pytest.raises(InputError, match="sequence Tower-s2, expected a sequence of the truth"):
@@ -80,10 +80,10 @@ def test_a_sequence_of_empty_truth_is_as_unknown_to_a_part_as_to_the_whole(tmp_p
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
 @pytest.mark.parametrize("detected", [True, False])
-def test_folders_of_a_sequence_without_a_row_are_as_unknown_as_to_the_whole(
+def test_folders_of_a_sequence_without_rows_are_unknown_as_to_the_whole(
     tmp_path: Path, suffix: str, *, detected: bool
 ) -> None:
-    """Without a detection of it, there is nothing to refuse: it is no sequence at all."""
+    """Without detections there is nothing to refuse: it is not a sequence at all."""
     sides = folders_without_truth(tmp_path, suffix, detected=detected)
     task = task_of(sides, suffix, "f1")
     for one in (task, cut(task)):
@@ -95,7 +95,7 @@ def test_folders_of_a_sequence_without_a_row_are_as_unknown_as_to_the_whole(
 
 
 def folders_without_truth(tmp_path: Path, suffix: str, *, detected: bool) -> tuple[Path, Path]:
-    """Folders of a file for each sequence; that of one has no row of truth."""
+    """Folders with a file for each sequence; the file of one has no row of truth."""
     flat = write_both(tmp_path, "parquet", frames=FRAMES)
     sides = partitioned(tmp_path, flat)
     for side in sides:
@@ -112,7 +112,7 @@ def folders_without_truth(tmp_path: Path, suffix: str, *, detected: bool) -> tup
     return sides
 
 
-def test_what_needs_the_whole_is_read_whole_and_cut_all_the_same(tmp_path: Path) -> None:
+def test_data_that_must_be_read_whole_is_still_divided(tmp_path: Path) -> None:
     task = task_of(write_both(tmp_path, "jsonl", frames=FRAMES), "jsonl", "f1")
     files = []
     for shard in Shard.all_of(3):
@@ -121,8 +121,8 @@ def test_what_needs_the_whole_is_read_whole_and_cut_all_the_same(tmp_path: Path)
     assert texts(merge_files(files)) == whole(task)
 
 
-def test_times_that_go_back_over_a_cut_are_counted(tmp_path: Path) -> None:
-    """In each sequence time falls by one from frame to frame, over each cut as well."""
+def test_times_that_go_backwards_over_a_division_are_counted(tmp_path: Path) -> None:
+    """In each sequence time falls by one per frame, also over each division."""
     sides = []
     for side in Side:
         path = write(tmp_path, "parquet", side, scene(side, frames=FRAMES))
@@ -140,7 +140,7 @@ def test_times_that_go_back_over_a_cut_are_counted(tmp_path: Path) -> None:
 def test_only_row_groups_with_wanted_frames_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By their statistics; and what a shard holds of a long sequence is bounded by its part."""
+    """By their statistics; the memory of a shard for a long sequence is bounded by its part."""
     monkeypatch.setattr(_column_writing, "SMALL_GROUP_ROWS", 10)
     monkeypatch.setattr(_column_writing, "GROUP_ROWS", 10)
     path = write(tmp_path, "parquet", Side.TRUTH, scene(Side.TRUTH, frames=FRAMES))
@@ -194,7 +194,7 @@ def test_an_evaluator_of_whole_sequences_is_named(tmp_path: Path) -> None:
     ]
 
 
-def test_shards_of_another_cut_are_refused(tmp_path: Path) -> None:
+def test_shards_of_another_division_are_refused(tmp_path: Path) -> None:
     task = task_of(write_both(tmp_path, "parquet", frames=FRAMES), "parquet")
     files = []
     for shard, cut_frames in zip(Shard.all_of(2), (CUT, CUT + 1), strict=True):

@@ -1,4 +1,4 @@
-"""Which shard a sequence belongs to."""
+"""The shard to which a sequence belongs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_sequence_goes_to_the_remainder_of_the_digest_of_its_name(
     assert shard_number(key, count) == DIGESTS[key] % count + 1
 
 
-def test_every_frame_goes_where_its_sequence_does() -> None:
+def test_every_frame_goes_to_the_shard_of_its_sequence() -> None:
     keys = list(DIGESTS)
     side = make_annotations({keys[0]: {0: [(1, 1)], 1: []}, keys[1]: {5: []}})
     assert shards_of_frames(side, 64).tolist() == [
@@ -49,7 +49,7 @@ def test_a_shard_is_read_as_it_is_written(number: int, count: int) -> None:
     assert str(Shard(number, count)) == f"{number}/{count}"
 
 
-def test_a_cut_sequence_goes_by_part_and_its_parts_are_of_so_many_numbers() -> None:
+def test_a_divided_sequence_is_dealt_by_parts_of_a_fixed_number_of_frames() -> None:
     """Frames 0 to 9 are part 0, and frame 25 is part 2."""
     key = SequenceKey("", "street")
     side = make_annotations({key: {0: [(1, 1)], 9: [], 10: [], 25: []}})
@@ -62,7 +62,7 @@ def test_a_cut_sequence_goes_by_part_and_its_parts_are_of_so_many_numbers() -> N
     "text",
     ["", "3", "0/4", "5/4", "-1/4", "1/0", "a/b", "1/4/4", " 1/4", f"1/{MAXIMUM_SHARDS + 1}"],
 )
-def test_what_names_no_shard_is_refused(text: str) -> None:
+def test_an_invalid_shard_is_refused(text: str) -> None:
     with pytest.raises(ParameterError, match="shard K of N, from 1/N to N/N"):
         Shard.parse(text)
     with pytest.raises(ParameterError) as caught:
@@ -76,7 +76,7 @@ def test_parts_have_at_least_one_frame_number() -> None:
         check_cut([], 0)
 
 
-def test_evaluators_that_judge_whole_sequences_are_named_and_not_cut() -> None:
+def test_evaluators_of_whole_sequences_are_named_and_not_divided() -> None:
     evaluators = [create_evaluator(name) for name in ("f1", "hota", "clear")]
     check_cut(evaluators, None)
     check_cut(evaluators[:1], 100)

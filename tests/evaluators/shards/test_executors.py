@@ -1,4 +1,4 @@
-"""Any executor gives the report of this process, and a run folder spares what it has done."""
+"""Any executor gives the report of this process, and a run folder saves repeated work."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from vidscore_evaluators.shards.tasks import ScoringTask, index_shards, score_by
 
 
 class Recorder(Executor):
-    """Runs tasks at once, in this thread, and remembers which.
+    """Runs tasks at once in this thread, and records them.
 
     Attributes:
         shards: The shards that were scored.
@@ -93,7 +93,7 @@ def test_loky_gives_the_report_of_this_process(scene: Path) -> None:
         assert by(executor, scene, shards=5) == plain(scene)
 
 
-def test_a_number_of_shards_of_numpy_is_that_number(scene: Path) -> None:
+def test_a_numpy_number_of_shards_is_accepted(scene: Path) -> None:
     assert by(Recorder(), scene, shards=np.int64(3)) == plain(scene)
 
 
@@ -104,13 +104,13 @@ def test_one_evaluator_by_an_executor_gives_one_report(scene: Path) -> None:
     assert report.parameters["threshold"] == 0.4
 
 
-def test_progress_is_told_in_shards(scene: Path) -> None:
+def test_progress_is_reported_in_shards(scene: Path) -> None:
     told: list[tuple[int, int]] = []
     by(Recorder(), scene, shards=3, progress=lambda done, count: told.append((done, count)))
     assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
 
 
-def test_data_that_is_no_path_is_refused(scene: Path) -> None:
+def test_data_that_is_not_a_path_is_refused(scene: Path) -> None:
     truth = vidscore.read(scene / "truth.csv")
     with pytest.raises(ParameterError, match="truth: found Annotations, expected a path"):
         score("map", truth, scene / "detections.csv", executor=Recorder())
@@ -122,18 +122,18 @@ def test_standard_input_is_refused(scene: Path) -> None:
 
 
 def test_a_pipe_is_refused(scene: Path) -> None:
-    """What one process has read of it, another waits for."""
+    """One process would wait for what another has read."""
     os.mkfifo(scene / "pipe")
     with pytest.raises(ParameterError, match="detections: found a pipe, expected a file or a fo"):
         score(["map"], scene / "truth.csv", scene / "pipe", executor=Recorder())
 
 
-def test_answers_in_time_are_refused(scene: Path) -> None:
+def test_answers_with_times_are_refused(scene: Path) -> None:
     with pytest.raises(ParameterError, match="executor"):
         by(Recorder(), scene, online=True)
 
 
-def test_faults_of_the_data_come_back_with_file_and_line(scene: Path) -> None:
+def test_faults_of_the_data_are_raised_with_file_and_line(scene: Path) -> None:
     (scene / "truth.csv").write_text("sequence,frame,class,x1,y1,x2,y2\na,0,car,1,1,x,9\n")
     with (
         pytest.raises(InputError, match=r"truth\.csv, line 2, column x2") as raised,
@@ -174,7 +174,7 @@ def test_a_file_that_has_changed_is_read_again(scene: Path) -> None:
     assert by(Recorder(), scene) == plain(scene) != before
 
 
-def test_relative_paths_begin_where_the_caller_stands(
+def test_relative_paths_start_at_the_callers_working_directory(
     scene: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(scene)
@@ -191,7 +191,7 @@ def test_relative_paths_begin_where_the_caller_stands(
     }
 
 
-def test_what_is_not_begun_is_cancelled_when_a_shard_fails(scene: Path) -> None:
+def test_pending_shards_are_cancelled_when_one_fails(scene: Path) -> None:
     (scene / "truth.csv").unlink()
     go_on = threading.Event()
     with ThreadPoolExecutor(1) as executor:
@@ -215,11 +215,11 @@ class TestRunFolder:
 
     @pytest.fixture
     def folder(self, tmp_path: Path) -> Path:
-        """A folder that is not there yet."""
+        """A folder that does not exist yet."""
         return tmp_path / "run" / "of today"
 
     def scored(self, scene: Path, folder: Path, shards: int = 16) -> tuple[list[str], int]:
-        """Reports, and how many shards were scored for them."""
+        """Reports, and the number of shards that were scored for them."""
         executor = Recorder()
         merged = score_by(executor, task_of(scene), shards=shards, run_folder=folder)
         return texts(merged.reports), len(executor.shards)
@@ -228,26 +228,24 @@ class TestRunFolder:
         assert self.scored(scene, folder) == (plain(scene), 16)
         assert self.scored(scene, folder) == (plain(scene), 0)
 
-    def test_a_change_scores_its_shard_alone(self, scene: Path, folder: Path) -> None:
+    def test_a_change_scores_only_its_shard(self, scene: Path, folder: Path) -> None:
         self.scored(scene, folder)
         write_scene(scene, moved_px=5)
         assert self.scored(scene, folder) == (plain(scene), 1)
 
-    def test_a_change_that_is_undone_scores_nothing(self, scene: Path, folder: Path) -> None:
+    def test_a_reverted_change_scores_nothing(self, scene: Path, folder: Path) -> None:
         self.scored(scene, folder)
         write_scene(scene, moved_px=5)
         self.scored(scene, folder)
         write_scene(scene)
         assert self.scored(scene, folder) == (plain(scene), 0)
 
-    def test_a_sequence_that_is_added_scores_its_shard_alone(
-        self, scene: Path, folder: Path
-    ) -> None:
+    def test_an_added_sequence_scores_only_its_shard(self, scene: Path, folder: Path) -> None:
         self.scored(scene, folder)
         write_scene(scene, sequences=[*STREETS, "zebra"])
         assert self.scored(scene, folder) == (plain(scene), 1)
 
-    def test_an_interrupted_run_goes_on(self, scene: Path, folder: Path) -> None:
+    def test_an_interrupted_run_continues(self, scene: Path, folder: Path) -> None:
         class Interrupted(Recorder):
             def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
                 if len(self.shards) == 10:
@@ -260,7 +258,7 @@ class TestRunFolder:
             score_by(Interrupted(), task_of(scene), shards=16, run_folder=folder)
         reports, scored_count = self.scored(scene, folder)
         assert reports == plain(scene)
-        assert 0 < scored_count <= 6  # shards without frames are one and the same
+        assert 0 < scored_count <= 6  # Shards without frames are the same.
 
     @pytest.mark.parametrize("damage", [b"", b"nothing of the kind"])
     def test_a_damaged_file_is_scored_again(self, scene: Path, folder: Path, damage: bytes) -> None:
@@ -269,7 +267,7 @@ class TestRunFolder:
         file.write_bytes(damage)
         assert self.scored(scene, folder, shards=1) == (plain(scene), 1)
 
-    def test_a_folder_that_cannot_be_made_is_told_as_all_that_cannot_be_written(
+    def test_a_folder_that_cannot_be_created_is_reported_like_any_unwritable_path(
         self, scene: Path, folder: Path
     ) -> None:
         folder.parent.mkdir()
@@ -278,10 +276,10 @@ class TestRunFolder:
             self.scored(scene, folder)
         assert caught.value.filename == str(folder)
 
-    def test_a_disk_that_is_full_is_named_by_the_folder(
+    def test_a_full_disk_is_reported_with_the_folder(
         self, scene: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """An error without a place was taken for one of the cluster."""
+        """An error without a place used to be taken for one of the cluster."""
 
         def full(_descriptor: int) -> None:
             raise OSError(errno.ENOSPC, "No space left on device")
@@ -292,7 +290,7 @@ class TestRunFolder:
         assert raised.value.filename == str(folder)
         assert list(folder.iterdir()) == []
 
-    def test_other_evaluators_share_nothing(self, scene: Path, folder: Path) -> None:
+    def test_other_evaluators_share_no_files(self, scene: Path, folder: Path) -> None:
         self.scored(scene, folder)
         executor = Recorder()
         specification = judged_by("f1", specification=None, manifest=None, parameters={})

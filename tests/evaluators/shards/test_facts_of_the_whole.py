@@ -1,4 +1,4 @@
-"""What the whole data, or the moment, decides: shards, executors and run folders give its bits.
+"""Facts of the whole data, or of the moment: shards, executors and run folders give equal bits.
 
 Of two shards, sequence 0000 belongs to one and 0002 to the other.
 """
@@ -52,7 +52,7 @@ def whole(root: Path, evaluator: str, sides: tuple[str, str], **parameters: Any)
 
 
 def merged(scoring: ScoringTask) -> str:
-    """The report of two shards, each read by itself."""
+    """The report of two shards, each read separately."""
     tallies = {str(shard): partial(score_shard, scoring, shard) for shard in Shard.all_of(2)}
     return report_to_json(merge_shards(tallies).reports[0])
 
@@ -62,7 +62,7 @@ def test_the_two_sequences_belong_to_different_shards() -> None:
     assert len({shard_number(key, 2) for key in keys}) == 2
 
 
-def test_types_of_kitti_are_spelt_as_the_truth_of_any_shard_spells_them(tmp_path: Path) -> None:
+def test_types_of_kitti_are_spelt_as_in_the_truth_of_any_shard(tmp_path: Path) -> None:
     rest = "0 0 -1.57 10 10 50 40 1.5 1.6 3.9 1 1.5 20 -1.5"
     write(
         tmp_path,
@@ -78,7 +78,9 @@ def test_types_of_kitti_are_spelt_as_the_truth_of_any_shard_spells_them(tmp_path
     assert merged(task(tmp_path, "map", (TRUTH, FOUND))) == wanted
 
 
-def test_a_confidence_of_minus_one_means_the_same_whatever_other_files_hold(tmp_path: Path) -> None:
+def test_a_confidence_of_minus_one_means_the_same_whatever_other_files_contain(
+    tmp_path: Path,
+) -> None:
     boxes = ("1,1,10,10,40,30", "1,2,100,10,40,30", "1,3,300,10,40,30")
     write(
         tmp_path,
@@ -95,8 +97,8 @@ def test_a_confidence_of_minus_one_means_the_same_whatever_other_files_hold(tmp_
     assert found.confidences.tolist() == [1.0, 0.5, 0.7, 50.0]
 
 
-def test_shards_of_which_some_have_masks_are_not_added(tmp_path: Path) -> None:
-    """The whole has none then: its digests are of boxes alone."""
+def test_shards_of_which_only_some_have_masks_are_not_added(tmp_path: Path) -> None:
+    """The whole has none then: its digests are of boxes only."""
     columns: dict[str, list[Any]] = {
         "sequence": ["0000", "0002"],
         "frame": [0, 0],
@@ -116,9 +118,7 @@ def test_shards_of_which_some_have_masks_are_not_added(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("evaluator", ["f1", "spotgeo"])
-def test_a_file_without_an_object_has_the_shape_of_the_others(
-    tmp_path: Path, evaluator: str
-) -> None:
+def test_a_file_without_objects_has_the_shape_of_the_others(tmp_path: Path, evaluator: str) -> None:
     frame = '{"sequence":"%s","frame":%d,"objects":[%s]}\n'
     point = '{"point":[1,1]}'
     frames = "".join(frame % ("0000", number, point) for number in range(1, 6))
@@ -139,7 +139,7 @@ def test_a_file_without_an_object_has_the_shape_of_the_others(
 def by_run_folder(
     root: Path, evaluator: str, cut_frames: int | None = None, **parameters: Any
 ) -> tuple[str, dict[Any, str]]:
-    """The report, and where the frames stand that warnings may cite."""
+    """The report, and the places of the frames that warnings may cite."""
     with ThreadPoolExecutor(1) as executor:
         scoring = task(root, evaluator, ("t.csv", "d.csv"), **parameters)
         scoring = replace(scoring, choice=DataChoice(AUTO, cut_frames=cut_frames))
@@ -147,8 +147,8 @@ def by_run_folder(
     return report_to_json(found.reports[0]), dict(found.places)
 
 
-def test_a_run_folder_knows_the_order_of_the_rows_of_a_frame(tmp_path: Path) -> None:
-    """With ties in the order of rows it decides which of two equal confidences comes first."""
+def test_a_run_folder_depends_on_the_order_of_the_rows_of_a_frame(tmp_path: Path) -> None:
+    """With ties by row order, it decides which of two equal confidences comes first."""
     hit, miss = "0000,0,car,10,10,50,50,.5\n", "0000,0,car,210,10,250,50,.5\n"
     write(tmp_path, {"t.csv": f"{HEADER}\n0000,0,car,10,10,50,50\n"})
     found = []
@@ -160,7 +160,7 @@ def test_a_run_folder_knows_the_order_of_the_rows_of_a_frame(tmp_path: Path) -> 
     assert found[0] != found[1]
 
 
-def test_a_run_folder_tells_a_value_of_0_from_one_that_is_missing(tmp_path: Path) -> None:
+def test_a_run_folder_distinguishes_0_from_a_missing_value(tmp_path: Path) -> None:
     write(tmp_path, {"d.csv": f"{HEADER},confidence\n0000,1,car,10,10,50,50,.5\n"})
     found = []
     for visibility in ("", "0"):
@@ -177,7 +177,7 @@ def test_a_run_folder_tells_a_value_of_0_from_one_that_is_missing(tmp_path: Path
     ("name", "other"),
     [("car", "bus"), ("1,car", "1,van"), ("0000", "0001"), ("visibility", "occlusion")],
 )
-def test_a_run_folder_knows_names_beside_what_is_under_them(
+def test_a_run_folder_distinguishes_names_from_what_is_below_them(
     tmp_path: Path, name: str, other: str
 ) -> None:
     """Of all of a class, of one object, of a sequence of the same shard, of a further column."""
@@ -211,7 +211,7 @@ def test_a_run_folder_names_the_lines_of_sampled_frames_as_they_are_now(
 
 @pytest.mark.parametrize("cited", ["0000", "0002"])
 def test_a_run_folder_cites_lines_as_they_are_now(tmp_path: Path, cited: str) -> None:
-    """Objects of one sequence lie beyond its images; the other shard is as it was, and kept."""
+    """Objects of one sequence lie beyond its images; the other shard is unchanged and kept."""
     other = {"0000": "0002", "0002": "0000"}[cited]
     beyond = [f"{cited},{frame},car,1000,110,1009,150" for frame in range(8)]
     write(
@@ -293,8 +293,8 @@ def test_a_folder_is_named_as_in_this_process_however_it_is_typed(
     assert report_to_json(parts) == report_to_json(whole)
 
 
-def test_statistics_that_do_not_count_nulls_name_no_single_sequence(tmp_path: Path) -> None:
-    """The domains of a row group are then between a and a, or null: here they are both."""
+def test_statistics_that_do_not_count_nulls_prove_no_single_sequence(tmp_path: Path) -> None:
+    """The domains of a row group are then between a and a, or null; here they are both."""
     domains = [None, *["a"] * 2, *["b"] * 3]
     columns = {"domain": domains, "sequence": ["0000"] * 6, "frame": [0, 0, 1, 0, 1, 2]}
     boxes = dict.fromkeys(("x1", "y1"), [0.0] * 6) | dict.fromkeys(("x2", "y2"), [9.0] * 6)

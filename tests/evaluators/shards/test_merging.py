@@ -1,4 +1,4 @@
-"""Tally files of one scoring merge; others are refused, each by its name."""
+"""Tally files of one scoring merge; others are refused by name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COUNT = 4
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
-    """Tally files of four shards, in a folder of their own."""
+    """Tally files of four shards, in their own folder."""
     write_scene(tmp_path)
     return write_tallies(tmp_path, read_scene(tmp_path), COUNT)
 
@@ -36,7 +36,7 @@ def faults_of(files: list[Path]) -> str:
 
 
 def other(folder: Path, name: str, **scene: object) -> Path:
-    """A folder with a scene of its own."""
+    """A folder with another scene."""
     path = folder / name
     path.mkdir()
     write_scene(path, **scene)  # type: ignore[arg-type]
@@ -77,7 +77,7 @@ def test_many_missing_shards_are_counted(tmp_path: Path) -> None:
     assert "11/12, 12/12, expected" in faults_of([first, second])
 
 
-def test_a_shard_that_is_there_twice_is_named_with_both_files(files: list[Path]) -> None:
+def test_a_repeated_shard_is_named_with_both_files(files: list[Path]) -> None:
     copy = files[0].with_name("copy.tally")
     copy.write_bytes(files[0].read_bytes())
     assert faults_of([*files, copy]) == (
@@ -89,7 +89,7 @@ def test_a_file_that_is_named_twice_is_refused(files: list[Path]) -> None:
     assert faults_of([*files, files[2]]) == f"{files[2]}: found the file twice, expected each once"
 
 
-def test_a_file_of_other_data_is_named_whichever_comes_first(
+def test_a_file_of_other_data_is_named_whichever_is_first(
     tmp_path: Path, files: list[Path]
 ) -> None:
     moved = other(tmp_path, "moved", moved_px=1)
@@ -130,7 +130,7 @@ def test_a_file_of_an_evaluator_under_other_rules_is_refused(
     assert len(text.splitlines()) == 1
 
 
-def test_a_file_of_data_that_was_read_with_other_warnings_is_refused(files: list[Path]) -> None:
+def test_a_file_of_data_read_with_other_warnings_is_refused(files: list[Path]) -> None:
     shard = shard_from_bytes(files[2].read_bytes())
     run = replace(shard.run, warnings=(ReportWarning("skipped-rows", "Two rows.", 2),))
     files[2].write_bytes(shard_to_bytes(replace(shard, run=run)))
@@ -148,7 +148,7 @@ def test_a_file_of_other_evaluators_is_refused(tmp_path: Path, files: list[Path]
 
 
 def test_a_file_of_another_number_of_shards_is_refused(tmp_path: Path, files: list[Path]) -> None:
-    """Which is said of it alone, though it is of other data, too."""
+    """Only this is reported, although it is of other data, too."""
     folder = other(tmp_path, "fewer", moved_px=1)
     strange = write_tallies(folder, read_scene(folder), 3)[0]
     assert faults_of([*files[1:], strange]).splitlines() == [
@@ -224,7 +224,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
     ]
 
 
-def test_all_that_is_wrong_is_told_at_once(tmp_path: Path, files: list[Path]) -> None:
+def test_all_faults_of_files_are_reported_at_once(tmp_path: Path, files: list[Path]) -> None:
     moved = other(tmp_path, "moved", moved_px=1)
     strange = write_tallies(moved, read_scene(moved), COUNT)[1]
     files[3].write_bytes(files[3].read_bytes()[:-1])
@@ -236,7 +236,7 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path, files: list[Path]) ->
     assert "no usable tally file of shard 4/4" in text
 
 
-def test_a_tree_of_many_tallies_adds_to_their_sum(tmp_path: Path) -> None:
+def test_merging_many_tallies_in_a_tree_gives_their_sum(tmp_path: Path) -> None:
     write_scene(tmp_path)
     data = read_scene(tmp_path, "map")
     parts = [data.tally(shard).tallies for shard in Shard.all_of(TALLIES_PER_SUM**2 + 3)]

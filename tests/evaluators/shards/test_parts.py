@@ -1,4 +1,4 @@
-"""A shard reads its own sequences alone, and the merged report is still that of the whole."""
+"""A shard reads only its own sequences, and the merged report still equals that of the whole."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ FORMATS = (
     "arrow",
 )
 COLUMNS = ("parquet", "arrow")
-"""Of these one file has several sequences that are found alone."""
+"""Formats in which one file has several sequences that can be found separately."""
 
 
 _opened: list[str] | None = None
@@ -124,7 +124,7 @@ def task_of(sides: tuple[Path, Path], name: str, *evaluators: str, **choice: Any
 
 
 def merged(folder: Path, task: ScoringTask, count: int = COUNT) -> Merged:
-    """What tally files of all shards give, in an order of no meaning."""
+    """The merged tally files of all shards, in an arbitrary order."""
     files = []
     for shard in reversed(Shard.all_of(count)):
         file = folder / f"{shard.number}.tally"
@@ -135,7 +135,7 @@ def merged(folder: Path, task: ScoringTask, count: int = COUNT) -> Merged:
 
 
 def whole(task: ScoringTask) -> list[str]:
-    """The reports of a scoring in one piece."""
+    """The reports of scoring everything at once."""
     names = [entry.name for entry in task.specification.evaluators]
     if task.choice.image_size is None:
         reports = score(
@@ -155,7 +155,7 @@ def texts(found: Merged) -> list[str]:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_the_merged_report_is_that_of_the_whole(tmp_path: Path, name: str) -> None:
+def test_the_merged_report_equals_that_of_the_whole(tmp_path: Path, name: str) -> None:
     """Also the warning of a sequence without a file of detections, which lists all of them."""
     task = task_of(write_both(tmp_path, name), name, "f1", "map")
     wanted = whole(task)
@@ -191,7 +191,7 @@ def test_a_run_folder_keeps_what_has_not_changed_of_data_that_could_be_read_in_p
 
 
 def test_warnings_of_times_and_of_images_add_up(tmp_path: Path) -> None:
-    """Neither is seen by one shard alone: the first example is that of the whole."""
+    """No single shard sees them all: the first example is that of the whole."""
     sides = write_both(tmp_path, "motchallenge", frames=6, beyond=True)
     for name in NAMES:
         text = f"[Sequence]\nname={name}\nseqLength=6\nimWidth=256\nimHeight=128\n"
@@ -228,7 +228,7 @@ def test_warnings_of_masks_add_up(tmp_path: Path) -> None:
 
 
 def back_in_time(folder: Path) -> tuple[Path, Path]:
-    """Both sides with each frame before the one before it."""
+    """Both sides with decreasing times."""
     sides = write_both(folder, "parquet")
     for path in sides:
         table = pq.read_table(path)
@@ -237,7 +237,7 @@ def back_in_time(folder: Path) -> tuple[Path, Path]:
     return sides
 
 
-def test_times_that_go_back_add_up(tmp_path: Path) -> None:
+def test_times_that_go_backwards_add_up(tmp_path: Path) -> None:
     task = task_of(back_in_time(tmp_path), "parquet")
     wanted = whole(task)
     assert wanted[0].count("times_go_back") == 2
@@ -258,7 +258,7 @@ def test_warnings_of_listed_names_and_of_times_keep_their_order(tmp_path: Path) 
 
 
 def owner(path: str) -> int:
-    """The shard, of two, of the sequence that a path is of."""
+    """The shard, of two, of the sequence in a path."""
     [name] = [name for name in NAMES if name in path]
     domain = "Tower" if "Tower/" in path or "domain=Tower" in path else ""
     sequence = name if domain else f"Tower-{name}"
@@ -279,7 +279,7 @@ def test_a_shard_opens_no_file_of_another_sequence(tmp_path: Path, name: str) ->
 
 
 def in_files(folder: Path, sides: tuple[Path, Path], name: str) -> tuple[Path, Path]:
-    """The same as a folder of files of a sequence each, whose names do not say which."""
+    """The same as a folder with one file per sequence, whose names do not show the sequence."""
     folders = []
     for path in sides:
         whole_side = read_source(path, Side(path.stem)).annotations
@@ -297,7 +297,7 @@ def in_files(folder: Path, sides: tuple[Path, Path], name: str) -> tuple[Path, P
 def test_a_process_opens_a_file_once_for_all_shards_that_do_not_want_it(
     tmp_path: Path, name: str
 ) -> None:
-    """The first file of a side says which columns there are, and is opened by each shard."""
+    """The first file of a side defines the columns, and is opened by each shard."""
     task = task_of(in_files(tmp_path, write_both(tmp_path, name), name), "auto")
     wanted = whole(task)
     score_shard(task, Shard(1, COUNT))
@@ -313,7 +313,7 @@ def test_a_process_opens_a_file_once_for_all_shards_that_do_not_want_it(
 
 
 @pytest.mark.parametrize("name", COLUMNS)
-def test_a_file_that_has_changed_is_opened_again(tmp_path: Path, name: str) -> None:
+def test_a_changed_file_is_opened_again(tmp_path: Path, name: str) -> None:
     """The last file becomes one of another sequence, which no shard wanted before."""
     sides = in_files(tmp_path, write_both(tmp_path, name), name)
     task = task_of(sides, "auto")
@@ -329,7 +329,7 @@ def test_a_file_that_has_changed_is_opened_again(tmp_path: Path, name: str) -> N
 def test_a_file_that_changes_while_it_is_read_is_opened_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was read of it says nothing of what it is then."""
+    """What was read of it says nothing about its new content."""
     path = in_files(tmp_path, write_both(tmp_path, "parquet"), "parquet")[0]
     file = path / "5.parquet"
     source = read_source(file, Side.TRUTH)
@@ -349,8 +349,10 @@ def test_a_file_that_changes_while_it_is_read_is_opened_again(
     assert found.annotations.frame_count == 3
 
 
-def test_what_is_known_of_files_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file with its only sequence is two names."""
+def test_the_cache_of_file_contents_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file with its only sequence counts as two names."""
     monkeypatch.setattr(_column_files, "_known", {})
     monkeypatch.setattr(_column_files, "_names", 0)
     monkeypatch.setattr(_column_files, "MOST_NAMES", 7)
@@ -370,10 +372,10 @@ def test_a_file_of_other_columns_is_refused_by_each_shard(tmp_path: Path) -> Non
                 score_shard(task, shard)
 
 
-def test_a_shard_reads_the_row_groups_of_its_sequences_alone(
+def test_a_shard_reads_only_the_row_groups_of_its_sequences(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Statistics tell the sequence of a group; names are read where a group has several."""
+    """Statistics give the sequence of a group; names are read if a group has several."""
     monkeypatch.setattr(_column_writing, "SMALL_GROUP_ROWS", 3)
     path = write(tmp_path, "parquet", Side.TRUTH, scene(Side.TRUTH))
     read: list[tuple[int, tuple[str, ...]]] = []
@@ -438,7 +440,7 @@ def test_a_file_of_an_unknown_sequence_is_named_by_every_shard(tmp_path: Path) -
         ("jsonl", {}),
     ],
 )
-def test_what_needs_the_whole_reads_the_whole(
+def test_evaluators_that_need_the_whole_read_the_whole(
     tmp_path: Path, name: str, choice: dict[str, Any]
 ) -> None:
     sides = write_both(tmp_path, name)
@@ -447,10 +449,10 @@ def test_what_needs_the_whole_reads_the_whole(
 
 
 @pytest.mark.parametrize("kind", ["gzip", "zip", "pipe", "nothing"])
-def test_what_is_packed_or_a_pipe_is_read_whole_beside_a_truth_in_columns(
+def test_packed_files_and_pipes_are_read_whole_beside_a_columnar_truth(
     tmp_path: Path, kind: str
 ) -> None:
-    """It was refused: as a packed file in a folder, and as not found."""
+    """They used to be refused: as a packed file in a folder, and as not found."""
     truth, _ = write_both(tmp_path, "parquet")
     rows = b"sequence,frame,x,y\na,1,2,3\n"
     found = tmp_path / "found.csv"

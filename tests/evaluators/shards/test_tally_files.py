@@ -1,4 +1,4 @@
-"""Tally files are whole or refused."""
+"""Tally files are intact or refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def changed(file: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
-    """The file with another header, and a checksum that fits."""
+    """The file with another header and a matching checksum."""
     (length,) = struct.unpack_from("<Q", file, START)
     begin = START + 8
     header = json.loads(file[begin : begin + length])
@@ -37,12 +37,12 @@ def changed(file: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
     return seal(struct.pack("<Q", len(encoded)) + encoded + file[begin + length :], MAGIC)
 
 
-def test_a_tally_file_reads_back_to_the_same_bytes(file: bytes) -> None:
+def test_a_tally_file_is_read_back_to_the_same_bytes(file: bytes) -> None:
     assert shard_to_bytes(shard_from_bytes(file)) == file
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.01, 0.1, 0.5, 0.9, 0.999])
-def test_a_torn_file_is_refused(file: bytes, share: float) -> None:
+def test_a_truncated_tally_file_is_refused(file: bytes, share: float) -> None:
     with pytest.raises(TallyError, match="not a complete tally file"):
         shard_from_bytes(file[: int(len(file) * share)])
 
@@ -76,7 +76,7 @@ def test_a_file_with_one_bit_flipped_is_refused(file: bytes, share: float) -> No
         lambda header: header["tally_bytes"].reverse(),
     ],
 )  # fmt: skip
-def test_a_header_that_is_none_is_refused(
+def test_an_invalid_header_is_refused(
     file: bytes, change: Callable[[dict[str, Any]], object]
 ) -> None:
     with pytest.raises(TallyError):
@@ -94,6 +94,6 @@ def test_a_header_that_ends_beyond_the_file_is_refused() -> None:
         shard_from_bytes(seal(struct.pack("<Q", 1 << 62) + b"{}", MAGIC))
 
 
-def test_the_tally_of_another_kind_of_file_is_refused() -> None:
+def test_another_kind_of_file_is_refused_as_a_tally() -> None:
     with pytest.raises(TallyError, match="the first bytes are not those of a tally"):
         shard_from_bytes(b"sequence,frame,class\n")

@@ -1,4 +1,4 @@
-"""Short ways to score points."""
+"""Short functions to score points."""
 
 from __future__ import annotations
 

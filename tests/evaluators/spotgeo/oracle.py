@@ -16,7 +16,7 @@ Point = tuple[float, float]
 
 TIE = Fraction(1e-9)
 NEAR = Fraction(1e-12)
-"""Costs nearer than this are equal but for the rounding of distances."""
+"""Costs closer than this are equal apart from the rounding of distances."""
 
 
 def distance(a: Point, b: Point) -> float:
@@ -67,9 +67,9 @@ def frame_outcomes(
 def released_method(
     frames: Sequence[tuple[Sequence[Point], Sequence[Point]]], tau: float, epsilon: float
 ) -> tuple[int, int, int, float]:
-    """TP, FN, FP and SSE of a sequence as the released scorer goes about it.
+    """TP, FN, FP and SSE of a sequence as computed by the released scorer.
 
-    One assignment a frame, with distances over tau replaced by 1000.
+    One assignment per frame, with distances over tau replaced by 1000.
     """
     tp = fn = fp = 0
     sse = 0.0

@@ -10,7 +10,7 @@ class _Points(EvaluatorContract):
     frame_numbers = (1, 2, 3, 4, 5)
     # The challenge has ordinary objects only.
     object_flags = (0,)
-    # 0 by the challenge's convention where there is nothing to be precise about.
+    # 0 by the challenge's convention if there is no detection.
     imperfect_measures = ("precision", "recall")
 
 

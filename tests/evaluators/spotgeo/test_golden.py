@@ -1,8 +1,8 @@
-"""Golden reports: small made-up data whose scores may change only with the evaluator's version.
+"""Golden reports: small synthetic data whose scores may change only with the evaluator's version.
 
 `tests/golden/spotgeo/<version>.json` holds cases of parameters, truth, detections, and the scores
-and warnings of the report, which the oracle confirms. A change of rules brings a new version
-and a new file: tests/evaluators/test_goldens.py holds that.
+and warnings of the report, which the oracle confirms. A change of rules needs a new version and a
+new file: tests/evaluators/test_goldens.py checks that.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def read_side(entries: list[dict[str, Any]]) -> Annotations:
 
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["name"])
 def test_the_scores_of_a_version_do_not_change(case: dict[str, Any]) -> None:
-    """The golden's data gives the golden's scores to the last bit."""
+    """The golden data gives the golden scores to the last bit."""
     evaluator = create_evaluator("spotgeo", case["parameters"])
     truth, detections = read_side(case["truth"]), read_side(case["detections"])
     assert golden_form(evaluator, truth, detections) == case["report"]
@@ -44,7 +44,7 @@ def test_the_scores_of_a_version_do_not_change(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["name"])
 def test_the_oracle_confirms_the_golden(case: dict[str, Any]) -> None:
-    """Hits and SSE of each sequence are what trying every matching of its frames gives."""
+    """Hits and SSE of each sequence equal those of trying every matching of its frames."""
     given = {"profile": "protocol", "tau": 10.0, "epsilon": 3.0} | case["parameters"]
     found = {
         (entry["domain"], entry["sequence"], entry["frame"]): entry["points"]

@@ -1,4 +1,4 @@
-"""What the challenge's rules forbid, every breach of it, and what they allow."""
+"""The challenge's rules: every violation is reported, and limits are inclusive."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_frame_of_a_sequence_without_a_name_is_named_by_its_number() -> None:
     assert fault == "detections, entry 0, frame_numbers: found frame 6, expected frames 1 to 5"
 
 
-def test_thirty_detections_a_frame_are_allowed_and_thirty_one_are_not() -> None:
+def test_thirty_detections_per_frame_are_allowed_and_thirty_one_are_not() -> None:
     crowd = make_points({"7": {1: [(9, 9)] * 30, 2: [(9, 9)] * 31}})
     [fault] = faults(Side.DETECTIONS, crowd)
     assert fault == (
@@ -84,7 +84,7 @@ def test_a_flagged_object_of_the_truth_is_refused_because_spotgeo_knows_no_flags
     )
 
 
-def test_breaches_of_one_rule_are_listed_up_to_a_bound() -> None:
+def test_violations_of_one_rule_are_listed_up_to_a_bound() -> None:
     many = make_points({"7": {1: [(-1, -1)] * (FAULTS_PER_RULE + 1)}})
     assert len(faults(Side.TRUTH, many)) == 2 * FAULTS_PER_RULE
 

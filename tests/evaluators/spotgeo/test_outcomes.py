@@ -1,4 +1,4 @@
-"""What became of each point: rules by hand, and sums that are the figures of the report."""
+"""The outcome of each point: rules by hand, and sums that equal the figures of the report."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_pair_adds_the_regression_error_of_its_profile(
     assert found == hit(0, 0, share)
 
 
-def test_distances_stand_on_both_sides_of_a_pair_and_nowhere_else() -> None:
+def test_distances_are_on_both_sides_of_a_pair_and_nowhere_else() -> None:
     table = table_of(
         make_points({"s": {1: [(0, 0), (300, 0)]}}), make_points({"s": {1: [(3, 4), (0, 300)]}})
     )
@@ -90,14 +90,14 @@ def test_distances_stand_on_both_sides_of_a_pair_and_nowhere_else() -> None:
     assert np.isnan(table.similarities).all()
 
 
-def test_more_than_tau_apart_is_a_miss_and_a_false_alarm() -> None:
+def test_a_pair_more_than_tau_apart_is_a_miss_and_a_false_alarm() -> None:
     assert of_frame([(0, 0)], [(math.nextafter(10.0, 11.0), 0)]) == [
         Row("truth", 1, 0, "false_negative", -1, 100.0),
         Row("detections", 1, 0, "false_positive", -1, 100.0),
     ]
 
 
-def test_of_equal_sums_of_distances_the_least_error_is_matched() -> None:
+def test_among_equal_sums_of_distances_the_minimum_error_is_matched() -> None:
     """0-4 and 2-6 add 16 + 16; 0-6 and 2-4, whose distances add up to 8 too, 36 + 0."""
     found = of_frame([(2, 0), (0, 0)], [(6, 0), (4, 0)])
     assert found == [
@@ -108,7 +108,7 @@ def test_of_equal_sums_of_distances_the_least_error_is_matched() -> None:
     ]
 
 
-def test_more_pairs_come_before_nearer_pairs() -> None:
+def test_more_pairs_take_precedence_over_nearer_pairs() -> None:
     """10-12 is nearest, but only 1-10 and 12-20 leave nothing over."""
     found = of_frame([(10, 0), (20, 0)], [(12, 0), (1, 0)])
     assert found == [
@@ -120,7 +120,7 @@ def test_more_pairs_come_before_nearer_pairs() -> None:
 
 
 def test_frames_that_are_not_scored_are_ignored() -> None:
-    """A don't-care frame, and a frame that the truth does not list; those about them count."""
+    """A don't-care frame, and one that the truth does not list; the frames around them count."""
     key = ("", "s")
     truth = make_annotations(
         {key: {1: [(0, 0)], 2: [(0, 0)], 4: [(0, 0)]}}, arity=2, dont_care=[(key, 2)]
@@ -145,7 +145,7 @@ def test_coinciding_points_are_matched_one_to_one() -> None:
 
 
 @pytest.mark.parametrize("names", ["threshold", "confidence"])
-def test_there_is_no_operating_point_to_choose(names: str) -> None:
+def test_there_is_no_operating_point(names: str) -> None:
     truth = make_points({"s": {1: []}})
     with pytest.raises(ParameterError, match=f"at_{names}: found 0.5, expected none"):
         outcomes_of(create_evaluator("spotgeo"), truth, truth, OperatingPoint(**{names: 0.5}))
@@ -195,9 +195,9 @@ def test_partners_in_crowded_frames_are_those_of_the_best_matching(objects: int)
 
 
 def real_truth() -> Annotations:
-    """The challenge's truth, in two domains, each with one named like one of the other."""
+    """The challenge's truth, in two domains, each with one sequence named like one of the other."""
     if not TRUTH.exists():
-        # Not ours to ship, so that its absence is no failure anywhere.
+        # We may not ship it, so its absence is a failure nowhere.
         pytest.skip("the challenge's truth is not on this machine")
     entries = json.loads(TRUTH.read_text(encoding="utf-8"))
     keys = [(f"d{entry['sequence_id'] % 2}", str(entry["sequence_id"] // 2)) for entry in entries]
@@ -283,7 +283,7 @@ def test_every_figure_of_the_real_truth_follows_from_its_outcomes(profile: str) 
         }
 
 
-def test_a_square_of_tau_that_is_no_binary64_is_counted_exactly() -> None:
+def test_a_square_of_tau_that_is_not_exact_in_binary64_is_counted_exactly() -> None:
     """Three misses at tau = 0.7 cost 3 * 0.7^2, rounded once."""
     truth = make_points({"s": {1: [(0, 0), (9, 9), (99, 99)]}})
     detections = make_points({"s": {1: []}})

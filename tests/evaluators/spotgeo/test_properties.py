@@ -1,4 +1,4 @@
-"""What holds for all points: the oracle's answer, and independence of order, frames and splits."""
+"""Properties for all points: the oracle's answer, and no influence of order, frames or splits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ANYWHERE = st.tuples(st.floats(0, 25), st.floats(0, 25))
 
 @pytest.fixture(autouse=True, scope="module", params=["as it is", "by matrices", "by pairs"])
 def _way(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Each expectation holds whichever way a frame of its size is matched."""
+    """Each expectation holds for every algorithm that matches a frame of its size."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param != "as it is":
             patch.setattr(_spotgeo_matching, "match_few_points", _left_to_a_solver)
@@ -56,7 +56,7 @@ FRAMES = st.lists(st.tuples(points(4), points(4)), min_size=1, max_size=4)
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 @given(truth=points(4), detections=points(4))
-def test_a_frame_scores_as_trying_every_matching_says(
+def test_a_frame_scores_as_by_trying_every_matching(
     profile: str, truth: list[Point], detections: list[Point]
 ) -> None:
     report = score_frame(truth, detections, profile=profile)
@@ -96,7 +96,7 @@ def test_a_frame_scores_the_same_beside_any_others(
 
 @pytest.mark.slow
 @given(frames=FRAMES)
-def test_how_many_frames_are_matched_in_one_go_changes_no_bit(
+def test_the_number_of_frames_matched_at_once_changes_no_bit(
     frames: list[tuple[list[Point], list[Point]]],
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -108,7 +108,7 @@ def test_how_many_frames_are_matched_in_one_go_changes_no_bit(
 @pytest.mark.slow
 @given(frames=FRAMES)
 def test_both_profiles_count_alike(frames: list[tuple[list[Point], list[Point]]]) -> None:
-    """They differ in errors alone, so that counts and F1 are the same."""
+    """They differ only in errors, so counts and F1 are the same."""
     protocol = score(*_sides(frames))
     kelvins = score(*_sides(frames), profile="kelvins")
     for measure in ("true_positives", "false_negatives", "false_positives", "f1"):
@@ -145,7 +145,7 @@ def test_without_ties_kelvins_agrees_with_the_released_method(size: int, spread:
 
 
 def test_equal_sums_of_many_collinear_points_have_one_answer_in_any_order() -> None:
-    """Twelve objects and twelve detections on a line: whatever the order, the least squares."""
+    """Twelve objects and twelve detections on a line: in any order, the minimum sum of squares."""
     objects = [(float(x), 0.0) for x in range(0, 36, 3)]
     detections = [(x + 4.0, 0.0) for x, _ in objects]
     random = np.random.default_rng(7)

@@ -17,10 +17,10 @@ TRUTH = ROOT.parent / "shared" / "data" / "spotgeo" / "train_anno.json"
 
 
 @pytest.mark.parametrize("profile", ["protocol", "kelvins"])
-def test_the_truth_is_lawful_and_scores_perfectly_against_itself(profile: str) -> None:
+def test_the_truth_is_valid_and_scores_perfectly_against_itself(profile: str) -> None:
     """F1 = 1 and MSE = 0 over 1280 sequences of five frames."""
     if not TRUTH.exists():
-        # Not ours to ship, so that its absence is no failure anywhere.
+        # We may not ship it, so its absence is a failure nowhere.
         pytest.skip("the challenge's truth is not on this machine")
     entries = json.loads(TRUTH.read_text(encoding="utf-8"))
     names = list(dict.fromkeys(str(entry["sequence_id"]) for entry in entries))

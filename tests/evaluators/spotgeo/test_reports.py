@@ -1,4 +1,4 @@
-"""Which rows a report has, what is left out and counted, and how reports are ranked."""
+"""The rows of a report, what is left out and counted, and how reports are ranked."""
 
 from __future__ import annotations
 
@@ -55,20 +55,20 @@ def test_named_domains_have_rows_of_their_own() -> None:
                 assert report.value(measure, domain=domain) == alone.value(measure)
 
 
-def test_counts_are_whole_numbers_and_figures_are_floats() -> None:
+def test_counts_are_integers_and_figures_are_floats() -> None:
     report = score(make_points({"1": {1: [(1, 1)]}}), make_points({}))
     for row in report.rows():
         expected = int if row.measure.endswith(("positives", "negatives")) else float
         assert type(row.value) is expected, row
 
 
-def test_frames_that_nobody_detected_anything_in_count_as_missed() -> None:
+def test_frames_without_detections_count_as_missed() -> None:
     truth = make_points({"1": {1: [(1, 1)], 2: [(1, 1)]}})
     report = score(truth, make_points({"1": {1: [(1, 1)]}}))
     assert (report.value("true_positives"), report.value("false_negatives")) == (1, 1)
 
 
-def test_detections_in_frames_that_the_truth_does_not_list_are_counted_apart() -> None:
+def test_detections_in_frames_that_the_truth_does_not_list_are_counted_separately() -> None:
     truth = make_points({"1": {1: [(1, 1)]}})
     report = score(truth, make_points({"1": {1: [(1, 1)], 2: [(1, 1), (2, 2)], 3: []}}))
     assert report.value("false_positives") == 0
@@ -78,7 +78,7 @@ def test_detections_in_frames_that_the_truth_does_not_list_are_counted_apart() -
 
 
 def test_dont_care_frames_are_left_out_and_counted() -> None:
-    """Neither their objects nor their detections count, and a sequence of nothing else is absent.
+    """Neither their objects nor their detections count; a sequence of only such frames is absent.
 
     Detections in a don't-care frame are in a listed frame, and not counted as unevaluated.
     """
@@ -92,7 +92,7 @@ def test_dont_care_frames_are_left_out_and_counted() -> None:
     assert {row.sequence for row in report.rows()} == {None, "1"}
 
 
-def test_classes_play_no_part() -> None:
+def test_classes_have_no_influence() -> None:
     truth = make_annotations({("", "1"): {1: [Thing((1, 1), "satellite")]}})
     found = make_annotations({("", "1"): {1: [Thing((1, 1), "debris")]}})
     assert score(truth, found).value("f1") == 1.0

@@ -1,7 +1,7 @@
-"""Each rule of the metric document and of the released scorer, worked by hand.
+"""Each rule of the metric document and of the released scorer, worked out by hand.
 
 tau = 10, epsilon = 3 and the 3-4-5 triangle do most of the work: (6, 8) lies at exactly 10, and
-(1.8, 2.4) scaled by integers at others.
+integer multiples of (1.8, 2.4) at other distances.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def test_one_object_and_one_detection(
     protocol_sse: float,
     kelvins_sse: float,
 ) -> None:
-    """Eqs. 5 to 11: a hit up to tau inclusive; a miss and a false alarm cost tau^2 each."""
+    """Eqs. 5 to 11: a hit up to tau inclusive; a miss and a false positive cost tau^2 each."""
     for profile, sse in (("protocol", protocol_sse), ("kelvins", kelvins_sse)):
         report = score_frame([ORIGIN], [detection], profile=profile)
         miss = 1 - true_positives
@@ -82,8 +82,8 @@ def test_two_detections_of_one_object_are_a_hit_and_a_false_alarm(profile: str) 
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_more_pairs_come_before_less_distance(profile: str) -> None:
-    """(0 - 0.5) alone is nearest, but then two go without: two pairs of 9.5 and 8.5 win."""
+def test_more_pairs_take_precedence_over_less_distance(profile: str) -> None:
+    """(0 - 0.5) alone is nearest, but leaves two unmatched: two pairs of 9.5 and 8.5 win."""
     objects, detections = [(0.0, 0.0), (9.0, 0.0)], [(0.5, 0.0), (-9.5, 0.0)]
     report = score_frame(objects, detections, profile=profile)
     assert counts(report) == [2, 0, 0]
@@ -91,7 +91,7 @@ def test_more_pairs_come_before_less_distance(profile: str) -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_the_least_sum_of_distances_decides_among_as_many_pairs(profile: str) -> None:
+def test_the_minimum_sum_of_distances_decides_among_as_many_pairs(profile: str) -> None:
     """4 + 4 < 0 + sqrt(80) of the nearest pair and what it leaves over."""
     objects, detections = [(0.0, 0.0), (4.0, 0.0)], [(4.0, 0.0), (4.0, 8.0)]
     # 0-0: 4, 0-1: sqrt(80), 1-0: 0, 1-1: 8. Straight 4 + 8 = 12, crossed sqrt(80) + 0 = 8.94.
@@ -113,7 +113,7 @@ def test_three_by_three_worked_by_hand() -> None:
     assert report.value("sse") == 75.0
 
 
-def test_equal_sums_go_to_the_least_regression_error() -> None:
+def test_equal_sums_go_to_the_minimum_regression_error() -> None:
     """Objects at 0 and 5, detections at 5 and 8: 5 + 3 = 8 + 0.
 
     Metric document: 25 + 0 = 25 against 64 + 0. Released scorer's errors: 5 + 3 = 8 against
@@ -161,7 +161,7 @@ def test_mse_of_the_released_scorer_grows_with_the_number_of_sequences() -> None
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_nothing_at_all_is_perfect_but_for_precision_and_recall(profile: str) -> None:
+def test_an_empty_input_is_perfect_except_for_precision_and_recall(profile: str) -> None:
     """Neither object nor detection: F1 = 1 and MSE = 0; P = R = 0 by convention."""
     for truth in (make_points({}), make_points({"s": {1: [], 2: []}})):
         report = score(truth, make_points({}), profile=profile)
@@ -176,7 +176,7 @@ def test_only_misses_give_f1_zero() -> None:
 
 
 def test_a_frame_does_not_help_another() -> None:
-    """The object of frame 1 and the detection of frame 2 lie on one spot and never meet."""
+    """The object of frame 1 and the detection of frame 2 are at one place and never matched."""
     truth = make_points({"s": {1: [ORIGIN], 2: []}})
     detections = make_points({"s": {1: [], 2: [ORIGIN]}})
     assert counts(score(truth, detections)) == [0, 1, 1]

@@ -1,4 +1,4 @@
-"""The contract suite fails on evaluators that break the law it names, and on those alone."""
+"""The contract suite fails for evaluators that break the named law, and for no others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from vidscore_evaluators.testing.checks import best_value, fits
 
 
 class Counter(Toy):
-    """A toy that keeps to the whole contract."""
+    """A toy that fulfils the whole contract."""
 
     measures: ClassVar[tuple[Measure, ...]] = (
         count_measure("frames", "Frames."),
@@ -197,7 +197,7 @@ class UpsideDown(Counter):
 
 
 class Forgetful(Counter):
-    """Clears the tally once it has been reported."""
+    """Clears the tally after it has been reported."""
 
     def scores(self, tally: Tally) -> Scores:
         scores = super().scores(tally)
@@ -244,7 +244,7 @@ class GridOutOfBounds(Counter):
 
 
 class Talkative(Counter):
-    """Says that its tally is smaller than it is."""
+    """Declares a smaller tally than it has."""
 
     @property
     def growth(self) -> Growth:
@@ -284,7 +284,7 @@ LAWS = {
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the registry know whatever the test is about, in this process."""
+    """Let the registry know the class under test, in this process."""
     monkeypatch.setattr(registry, "_BUILT_IN", {**registry._BUILT_IN, "toy": f"{__name__}:Counter"})
 
 
@@ -312,13 +312,13 @@ def test_an_honest_evaluator_passes(law: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "law"), LAWS.items(), ids=lambda value: getattr(value, "__name__", None)
 )
-def test_a_breach_is_found_by_the_law_that_it_breaks(kind: type[Toy], law: str) -> None:
+def test_a_violation_is_found_by_the_law_that_it_breaks(kind: type[Toy], law: str) -> None:
     with pytest.raises((AssertionError, ZeroDivisionError, ValueError)):
-        # Many examples: the first that shows the breach ends them.
+        # Many examples: the first that shows the violation ends them.
         getattr(_suite(kind, 400), f"test_{law}")()
 
 
-def test_an_evaluator_that_takes_any_shape_is_found() -> None:
+def test_an_evaluator_that_accepts_any_shape_is_found() -> None:
     suite = _suite(TakesAnything)
     with pytest.raises(pytest.fail.Exception):
         suite.test_other_shapes_are_refused(Side.TRUTH, 8)
@@ -365,11 +365,11 @@ def test_a_value_fits_its_measure_or_not(measure: Measure, value: Any, expected:
         (Measure("f1", ".", dissimilarity=Dissimilarity.ONE_MINUS), 1.0),
     ],
 )
-def test_the_best_value_is_what_the_declaration_says(measure: Measure, best: float | None) -> None:
+def test_the_best_value_follows_from_the_declaration(measure: Measure, best: float | None) -> None:
     assert best_value(measure) == best
 
 
-def test_generated_scenes_have_all_that_is_asked_for() -> None:
+def test_generated_scenes_have_everything_that_is_requested() -> None:
     """Empty frames, frames of one side, flags, don't-care frames, ties and odd confidences."""
     scene: Case = _suite(Counter)._many_sequences()
     truth, detections = scene

@@ -1,4 +1,4 @@
-"""The testing package says what it needs, and nothing else needs it."""
+"""The testing package names its requirements, and nothing else needs them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _python(program: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", ["pytest", "hypothesis"])
-def test_what_is_missing_is_named(name: str) -> None:
+def test_a_missing_requirement_is_named(name: str) -> None:
     done = _python(f"import sys; sys.modules[{name!r}] = None; import vidscore_evaluators.testing")
     assert done.returncode == 1
     assert "needs pytest and hypothesis: pip install pytest hypothesis" in done.stderr
@@ -35,13 +35,13 @@ def test_scoring_needs_neither() -> None:
     assert "spotgeo" in done.stdout
 
 
-# --- Properties with a number of examples of their own follow the profile upwards
+# --- Properties with their own number of examples scale up with the profile
 
 
 @pytest.mark.parametrize(
     ("profile", "expected"), [(1, 6), (40, 6), (100, 6), (199, 6), (200, 12), (1000, 60)]
 )
-def test_a_profile_of_several_times_the_usual_examples_gives_as_many_times_those_of_a_property(
+def test_a_profile_with_more_examples_multiplies_those_of_a_property(
     monkeypatch: pytest.MonkeyPatch, profile: int, expected: int
 ) -> None:
     monkeypatch.setattr(examples, "settings", lambda: settings(max_examples=profile))

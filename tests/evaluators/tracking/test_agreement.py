@@ -1,4 +1,4 @@
-"""CLEAR, Identity and HOTA side by side with trackeval and motmetrics, on random and real data."""
+"""CLEAR, Identity and HOTA compared with trackeval and motmetrics, on random and real data."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def reference(metric: Any, scene: Case) -> dict[str | None, dict[str, Any]]:
     [("clear", "CLEAR", CLEAR), ("identity", "Identity", IDENTITY)],
     ids=["clear", "identity"],
 )
-def test_every_figure_is_that_of_trackeval(
+def test_every_figure_equals_that_of_trackeval(
     scene: Case, name: str, metric: str, fields: dict[str, str]
 ) -> None:
     report = report_of(name, scene)
@@ -81,12 +81,12 @@ def test_every_figure_is_that_of_trackeval(
 
 
 @pytest.mark.parametrize("scene", scenes())
-def test_hota_at_every_threshold_is_that_of_trackeval(scene: Case) -> None:
+def test_hota_at_every_threshold_equals_that_of_trackeval(scene: Case) -> None:
     report = report_of("hota", scene)
     found = reference(ALL_METRICS["HOTA"], scene)
     curve = report.curve("hota_by_threshold").columns
     for measure, field in HOTA.items():
-        if not measure.endswith("_0"):  # which is of the lowest threshold alone
+        if not measure.endswith("_0"):  # That is for the lowest threshold only.
             assert curve[measure] == pytest.approx(found[None][field].tolist(), abs=TOLERANCE)
         for sequence, expected in found.items():
             value = report.value(measure, sequence=sequence)
@@ -95,7 +95,7 @@ def test_hota_at_every_threshold_is_that_of_trackeval(scene: Case) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scene", scenes())
-def test_under_their_switch_rule_every_figure_is_that_of_motmetrics(scene: Case) -> None:
+def test_with_their_switch_rule_every_figure_equals_that_of_motmetrics(scene: Case) -> None:
     report = report_of("clear", scene, switch_rule="motmetrics")
     host = motmetrics.metrics.create()
     for key in scene.truth.sequences:

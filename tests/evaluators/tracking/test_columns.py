@@ -31,7 +31,7 @@ FOUND = Thing(BOX, "car", 0.9, 7)
 
 
 @pytest.mark.parametrize("step", range(19))
-def test_hota_at_one_threshold_is_that_of_trackeval(step: int) -> None:
+def test_hota_at_one_threshold_equals_that_of_trackeval(step: int) -> None:
     """Of one sequence, at each of the 19 thresholds."""
     alone = sequence_of(SCENE, "s0")
     expected = ALL_METRICS["HOTA"].eval_sequence(trackeval_data(alone))
@@ -49,7 +49,7 @@ def test_hota_over_chosen_thresholds_is_the_mean_of_the_figures_at_each() -> Non
     assert [*together.curve("hota_by_threshold").columns["threshold"]] == [*chosen]
 
 
-def test_a_sweep_of_hota_is_what_each_threshold_gives_alone() -> None:
+def test_a_sweep_of_hota_equals_each_threshold_alone() -> None:
     """To the last bit, out of one tally."""
     swept = sweep(create_evaluator("hota"), "thresholds", *SCENE)
     assert len(swept) == 19
@@ -62,8 +62,8 @@ def test_hota_without_a_threshold_is_refused() -> None:
         create_evaluator("hota", {"thresholds": []})
 
 
-def test_means_over_classes_count_classes_of_the_truth_alone() -> None:
-    """A car found, a bus missed and a tram made up: 1 and 0; pooled, MOTA is (2 - 2) / 4."""
+def test_means_over_classes_count_only_classes_of_the_truth() -> None:
+    """A car found, a bus missed and a false tram: 1 and 0; pooled, MOTA is (2 - 2) / 4."""
     case = two_classes(FOUND, Thing(OTHER, "tram", 0.8, 8))
     assert report_of("clear", case).value("mota_class_mean") == 0.5
     assert report_of("clear", case).value("mota") == 0.0
@@ -92,7 +92,7 @@ def test_objects_detections_and_tracks_are_counted() -> None:
     assert [report.value(name, label="bus") for name in names] == [2, 0, 1, 0]
 
 
-def test_motal_has_the_logarithm_of_the_id_switches() -> None:
+def test_motal_uses_the_logarithm_of_the_id_switches() -> None:
     """Four frames of one object with a new track in each: three switches in four objects."""
     truth = {("", "s"): {frame: [Thing(BOX, track_id=1)] for frame in range(4)}}
     found = {("", "s"): {frame: [Thing(BOX, "", 0.9, frame)] for frame in range(4)}}
@@ -101,8 +101,8 @@ def test_motal_has_the_logarithm_of_the_id_switches() -> None:
     assert report.value("motal") == pytest.approx(1 - math.log10(3) / 4, abs=1e-15)
 
 
-def test_false_positives_per_frame_are_those_of_trackeval() -> None:
-    """Frames of sequences in which one side has nothing do not count, though their errors do."""
+def test_false_positives_per_frame_equal_those_of_trackeval() -> None:
+    """Frames of sequences with an empty side do not count, although their errors do."""
     there, stray = Thing(BOX, track_id=1), Thing(OTHER, "", 0.9, 8)
     truth = make_annotations(
         {("", "a"): {0: [there], 1: [there]}, ("", "b"): {0: [], 1: []}}, arity=4

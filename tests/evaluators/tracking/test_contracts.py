@@ -1,4 +1,4 @@
-"""The contract suite over the tracking criteria, in configurations that differ in their paths."""
+"""The contract suite over the tracking criteria, in configurations with different code paths."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EVERY_FLAG = (0, 0, 0, 0, *(flag.value for flag in ObjectFlag))
 
 
 class Tracking(EvaluatorContract):
-    """What the criteria have in common."""
+    """Hooks common to the criteria."""
 
     object_flags = EVERY_FLAG
     examples = 4
@@ -54,7 +54,7 @@ class TestHotaOnEnclosingBoxes(Variant):
 
 
 class TestHotaAtOneThreshold(Variant):
-    """At one threshold measures are no means, so that all of them follow from outcomes."""
+    """At one threshold measures are not means, so all of them follow from outcomes."""
 
     evaluator = create_evaluator("hota", {"thresholds": [0.5]})
     examples = 4
@@ -81,7 +81,7 @@ class TestTrackOspaOfSolids(Variant):
         "track-ospa",
         {"base": "giou", "confidence_extended": True, "cutoff": 0.4, "order": 2.0},
     )
-    # Truth has the confidence 1, as these detections have not all.
+    # Truth has the confidence 1, which not all of these detections have.
 
 
 class TestOspa2(Tracking):

@@ -2,7 +2,7 @@
 
 `tests/golden/<evaluator>/<version>.json` holds truth, detections, and cases of parameters with the
 scores, curves and warnings of their reports, which trackeval and plain loops confirm. A change of
-scores brings a new version and a new file: tests/evaluators/test_goldens.py holds that.
+scores needs a new version and a new file: tests/evaluators/test_goldens.py checks that.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def golden_values(golden: dict[str, Any], case: int, sequence: str) -> dict[str,
 
 
 def plain(golden: dict[str, Any], sequence: str) -> Case:
-    """One sequence without what is not scored, which its detections are far from."""
+    """One sequence without its unscored rows, from which all detections are far."""
     scene = sequence_of(scene_of(golden), sequence)
     return Case(scene.truth.take_objects(scene.truth.flags == 0), scene.detections)
 

@@ -73,7 +73,7 @@ def told(table: Outcomes, of: Side) -> list[tuple[int, int, Outcome, int]]:
 
 
 def breaks(table: Outcomes) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-    """Frames and tracks of the objects whose match is a switch, and ends an interruption."""
+    """Frames and tracks of the objects whose match is an id switch, or ends an interruption."""
     own = table.take(table.of_side(Side.TRUTH))
     places = list(zip(own.frames.tolist(), own.tracks.tolist(), strict=True))
     return (
@@ -131,7 +131,7 @@ def test_the_example_of_clear_by_hand(rule: str) -> None:
     assert (figures["false_positives_per_frame"], figures["detection_tracks"]) == (0.25, 4)
 
 
-def test_what_a_switch_and_a_fragmentation_is_depends_on_whose_rule_it_is() -> None:
+def test_id_switches_and_fragmentations_depend_on_the_chosen_rule() -> None:
     """Track 7 is lost in frame 1 and near in 2, where 8 lies on the object; 3 has nothing."""
     truth: Places = {frame: {1: 0.0} for frame in range(5)}
     found: Places = {0: {7: 0.0}, 1: {9: 100.0}, 2: {7: 2.0, 8: 0.0}, 3: {}, 4: {7: 0.0}}
@@ -147,8 +147,8 @@ def test_what_a_switch_and_a_fragmentation_is_depends_on_whose_rule_it_is() -> N
         assert breaks(table) == broken
 
 
-def test_what_is_not_scored_is_ignored() -> None:
-    """An ignored object, and the detection that it takes with it."""
+def test_unscored_rows_are_ignored() -> None:
+    """An ignored object, and the detection matched with it."""
     truth = make_annotations(
         {
             ("", "s"): {
@@ -182,7 +182,7 @@ def test_points_have_distances_in_pixels() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_every_event_is_that_of_motmetrics(seed: int) -> None:
+def test_every_event_equals_that_of_motmetrics(seed: int) -> None:
     """MATCH, SWITCH, MISS and FP of every frame, with object and track, by motmetrics' rule."""
     scene = random_tracking(seed, sequence_count=1, object_count=9, extent_px=40.0)
     table = outcomes_of("clear", *scene, switch_rule="motmetrics")
@@ -210,8 +210,8 @@ def _id(value: float) -> int | None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_every_frame_counts_what_trackeval_counts_from_one_to_the_next(seed: int) -> None:
-    """CLEAR of the first frames alone: what each frame adds is what happens in it."""
+def test_every_frame_adds_the_same_counts_as_in_trackeval(seed: int) -> None:
+    """CLEAR of the first frames only: the difference per frame is what happens in it."""
     scene = random_tracking(seed, sequence_count=1, object_count=10, extent_px=40.0)
     table = outcomes_of("clear", *scene)
     names = {"CLR_TP": TP, "CLR_FN": FN, "CLR_FP": FP}
@@ -232,7 +232,7 @@ def test_every_frame_counts_what_trackeval_counts_from_one_to_the_next(seed: int
 # --- identity ------------------------------------------------------------------------------
 
 
-def test_identity_counts_what_the_one_track_of_each_object_is_on() -> None:
+def test_identity_counts_the_matches_of_the_one_track_of_each_object() -> None:
     """Of tracks 7 and 8, 7 is object 1's for 3 frames and 8 is object 2's for 3, best together."""
     truth: Places = {frame: {1: 0.0, 2: 50.0} for frame in range(7)}
     on_1, on_2 = (7, 7, 7, 8, None, None, None), (8, 8, 8, 7, 7, 7, 7)
@@ -315,7 +315,7 @@ def test_a_pair_is_a_match_of_hota_up_to_its_similarity() -> None:
     assert at_own.columns["partner_track"].tolist() == [NO_TRACK, NO_TRACK]
 
 
-def test_where_nothing_matches_at_a_threshold_figures_stand_in_if_something_does_below() -> None:
+def test_figures_at_a_threshold_without_matches_depend_on_lower_thresholds() -> None:
     """At 0.5, of an IoU of 1/3: no association, and perfect places; of no overlap, neither."""
     evaluator = create_evaluator("hota")
     assert isinstance(evaluator, Hota)
@@ -328,7 +328,7 @@ def test_where_nothing_matches_at_a_threshold_figures_stand_in_if_something_does
         assert (curve["ass_a"][at_half], curve["loc_a"][at_half]) == expected
 
 
-def test_shares_of_hota_are_how_well_the_two_tracks_belong_together() -> None:
+def test_shares_of_hota_measure_how_well_the_two_tracks_belong_together() -> None:
     """Track 7 is on the object for 6 of 10 frames and 8 for 4: A(c) is 6/10 and 4/10."""
     found: Places = {frame: {7 if frame < 6 else 8: 0.0} for frame in range(10)}
     table = outcomes_of("hota", side(ONE), side(found))
@@ -342,7 +342,7 @@ def test_shares_of_hota_are_how_well_the_two_tracks_belong_together() -> None:
     assert hota == pytest.approx(0.52**0.5, abs=1e-15)
 
 
-def test_hota_looks_at_half_or_at_the_first_of_its_thresholds() -> None:
+def test_hota_uses_a_half_or_the_first_of_its_thresholds() -> None:
     """An IoU of 0.6: none at 0.7, which is the only one; and 0.5 may still be asked for."""
     truth, found = side({0: {1: 0.0}}), side({0: {7: 2.5}})
     seven = outcomes_of("hota", truth, found, thresholds=[0.7, 0.8])
@@ -373,7 +373,7 @@ def test_outcomes_at_a_threshold_give_the_point_of_the_curve(scene: Case) -> Non
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_matches_of_hota_are_as_many_as_trackeval_has(seed: int) -> None:
+def test_hota_has_as_many_matches_as_trackeval(seed: int) -> None:
     scene = random_tracking(seed, sequence_count=1, extent_px=40.0)
     expected = metrics.HOTA().eval_sequence(trackeval_data(sequence_of(scene, "s0")))
     for column, threshold in enumerate(THRESHOLDS):
@@ -383,11 +383,11 @@ def test_matches_of_hota_are_as_many_as_trackeval_has(seed: int) -> None:
         assert table.count(FP, Side.DETECTIONS) == expected["HOTA_FP"][column]
 
 
-# --- where they can be looked at -----------------------------------------------------------
+# --- valid operating points ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["clear", "identity"])
-def test_an_evaluator_with_one_threshold_is_looked_at_there_alone(name: str) -> None:
+def test_an_evaluator_with_one_threshold_has_only_that_operating_point(name: str) -> None:
     evaluator = create_evaluator(name)
     aligned = align(side(ONE), side(ONE))
     evaluator.outcomes(aligned, OperatingPoint(0.5))
@@ -403,8 +403,8 @@ def test_an_evaluator_with_one_threshold_is_looked_at_there_alone(name: str) -> 
 
 
 @pytest.mark.parametrize("name", ["clear", "identity", "hota"])
-def test_nothing_of_an_input_waits_for_the_garbage_collector(name: str) -> None:
-    """A part of a large input must be gone when the next one is worked on."""
+def test_no_part_of_an_input_waits_for_the_garbage_collector(name: str) -> None:
+    """A part of a large input must be freed before the next one is processed."""
     evaluator = create_evaluator(name)
     assert isinstance(evaluator, Criterion)
     was_enabled = gc.isenabled()
@@ -420,7 +420,7 @@ def test_nothing_of_an_input_waits_for_the_garbage_collector(name: str) -> None:
             gc.enable()
 
 
-def test_hota_is_looked_at_where_it_has_a_threshold() -> None:
+def test_the_operating_points_of_hota_are_its_thresholds() -> None:
     with pytest.raises(ParameterError, match=r"found 0\.33, expected 0\.05, 0\.1, .* for hota"):
         outcomes_of("hota", side(ONE), side(ONE), 0.33)
 

@@ -1,4 +1,4 @@
-"""CLEAR, Identity and HOTA by hand: switches, fragmentations, gaps, and what input they refuse."""
+"""CLEAR, Identity and HOTA by hand: switches, fragmentations, gaps, and refused inputs."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_track_that_takes_over_is_one_switch(rule: str) -> None:
 
 @pytest.mark.parametrize("rule", ["trackeval", "motmetrics"])
 def test_a_gap_with_the_same_identity_is_a_fragmentation_and_no_switch(rule: str) -> None:
-    """Frames 4 and 5 are missed, a false alarm elsewhere keeps the frames from being empty."""
+    """Frames 4 and 5 are missed; a false positive elsewhere keeps the frames from being empty."""
     found = {frame: {7: 100.0 if frame in {4, 5} else 0.0} for frame in range(10)}
     scores = clear(ONE, found, rule)
     assert (scores["id_switches"], scores["fragmentations"]) == (0, 1)
@@ -69,14 +69,14 @@ def test_a_gap_with_the_same_identity_is_a_fragmentation_and_no_switch(rule: str
     assert scores["mota"] == pytest.approx(1 - 4 / 10, abs=1e-15)
 
 
-def test_a_frame_without_any_detection_interrupts_for_motmetrics_alone() -> None:
-    """trackeval passes over frames that hold objects of one side alone."""
+def test_a_frame_without_any_detection_interrupts_only_for_motmetrics() -> None:
+    """trackeval skips frames that have objects on one side only."""
     found: Places = {frame: {} if frame in {4, 5} else {7: 0.0} for frame in range(10)}
     assert clear(ONE, found, "trackeval")["fragmentations"] == 0
     assert clear(ONE, found, "motmetrics")["fragmentations"] == 1
 
 
-def test_an_object_that_leaves_and_comes_back_is_fragmented_for_trackeval_alone() -> None:
+def test_an_object_that_leaves_and_returns_is_fragmented_only_for_trackeval() -> None:
     """It is never missed; another object keeps the frames between from being empty."""
     truth: Places = {
         frame: ({2: 50.0} if frame in {4, 5} else {1: 0.0, 2: 50.0}) for frame in range(10)
@@ -85,15 +85,15 @@ def test_an_object_that_leaves_and_comes_back_is_fragmented_for_trackeval_alone(
     assert clear(truth, truth, "motmetrics")["fragmentations"] == 0
 
 
-def test_being_regained_by_another_track_after_a_gap_is_a_switch() -> None:
-    """The last match counts however long ago it was; coming back to the first is another one."""
+def test_an_object_regained_by_another_track_after_a_gap_is_a_switch() -> None:
+    """The last match counts however long ago it was; coming back to the first is another switch."""
     found: Places = {0: {7: 0.0}, 1: {9: 100.0}, 2: {8: 0.0}, 3: {9: 100.0}, 4: {7: 0.0}}
     truth: Places = {frame: {1: 0.0} for frame in range(5)}
     for rule in ("trackeval", "motmetrics"):
         assert clear(truth, found, rule)["id_switches"] == 2
 
 
-def test_what_was_matched_stays_matched_though_another_comes_nearer() -> None:
+def test_a_match_is_kept_although_another_track_is_nearer() -> None:
     """In frame 1 track 8 lies on the object, but 7 (IoU 6/14 to 8/12) is still near enough."""
     found: Places = {0: {7: 0.0}, 1: {7: 2.0, 8: 0.0}}
     truth: Places = {0: {1: 0.0}, 1: {1: 0.0}}
@@ -111,7 +111,7 @@ def test_after_a_gap_motmetrics_remembers_and_trackeval_does_not() -> None:
     assert clear(truth, found, "motmetrics")["id_switches"] == 0
 
 
-def test_two_objects_that_remember_one_track_are_told_apart_by_track_id() -> None:
+def test_two_objects_that_remember_one_track_are_distinguished_by_track_id() -> None:
     """Both were last matched with track 7; in frame 2 it fits object 2 better, and 1 keeps it."""
     truth: Places = {0: {1: 0.0}, 1: {2: 0.0}, 2: {1: 2.0, 2: 0.0}}
     found: Places = {frame: {7: 0.0} for frame in range(3)}
@@ -129,7 +129,7 @@ def test_two_objects_that_remember_one_track_are_told_apart_by_track_id() -> Non
         (1, "mostly_lost", "mostly_lost"),
     ],
 )
-def test_eighty_percent_is_mostly_tracked_for_motmetrics_alone(
+def test_eighty_percent_is_mostly_tracked_only_for_motmetrics(
     found_frames: int, trackeval: str, motmetrics: str
 ) -> None:
     found: Places = {frame: {7: 0.0} if frame < found_frames else {} for frame in range(10)}
@@ -139,7 +139,7 @@ def test_eighty_percent_is_mostly_tracked_for_motmetrics_alone(
         assert {kind for kind in kinds if scores[kind]} == {expected}
 
 
-def test_identity_gives_every_object_the_one_track_that_is_best_over_all() -> None:
+def test_identity_gives_every_object_the_one_track_that_is_best_overall() -> None:
     """Track 7 is on object 1 for 3 frames and on 2 for 4; 8 on 1 for 1 and on 2 for 3.
 
     Greedily 7 would go to object 2 (4 + 1); together 7 to 1 and 8 to 2 are better (3 + 3).
@@ -161,7 +161,7 @@ def test_identity_gives_every_object_the_one_track_that_is_best_over_all() -> No
     assert report.value("idf1") == 12 / 25
 
 
-def test_a_pair_below_the_threshold_counts_for_hota_at_lower_thresholds_alone() -> None:
+def test_a_pair_below_the_threshold_counts_for_hota_only_at_lower_thresholds() -> None:
     """IoU 5/15: matched at 0.05 to 0.30, at which HOTA is 1, and not from 0.35 on."""
     report = report_of("hota", {0: {1: 0.0}}, {0: {7: 5.0}})
     curve = report.curve("hota_by_threshold").columns
@@ -197,8 +197,8 @@ def test_an_identity_does_not_reach_beyond_its_class() -> None:
             assert report.value(measure, label=label) == 1.0
 
 
-def test_detections_of_distractors_are_taken_out_as_in_the_motchallenge() -> None:
-    """A static person is no object, and the track on it is no false positive."""
+def test_detections_of_distractors_are_removed_as_in_motchallenge() -> None:
+    """A static person is not an object, and the track on it is not a false positive."""
     truth = make_annotations(
         {
             ("", "s"): {
@@ -276,7 +276,7 @@ def test_objects_without_a_track_and_tracks_that_repeat_are_faults(name: str) ->
     ]
 
 
-def test_where_classes_are_ignored_a_track_comes_once_in_a_frame() -> None:
+def test_if_classes_are_ignored_a_track_may_occur_once_per_frame() -> None:
     things = [Thing((0, 0, 10, 10), label, track_id=5) for label in ("bus", "car")]
     annotations = make_annotations({("", "s"): {0: list(things)}})
     faults = create_evaluator("clear", {"classes": "ignore"}).faults(Side.TRUTH, annotations)
@@ -292,7 +292,7 @@ def test_labels_of_distractors_need_no_track() -> None:
 
 
 def test_track_ids_may_be_as_large_as_they_get() -> None:
-    """The greatest of 64 bits beside 0: two tracks, not one."""
+    """The maximum of 64 bits beside 0: two tracks, not one."""
     places: Places = {frame: {0: 0.0, 2**63 - 1: 50.0} for frame in range(3)}
     assert report_of("clear", places, places).value("mota") == 1.0
     assert report_of("identity", places, places).value("idf1") == 1.0

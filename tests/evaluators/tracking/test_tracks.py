@@ -1,4 +1,4 @@
-"""Objects strung together by identity, and tables summed for all that a report has rows of."""
+"""Objects linked by identity, and tables summed for all rows of a report."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_track_is_one_identity_in_one_sequence_and_class() -> None:
     assert found.totals(found.truth).tolist() == [1, 4, 1]
 
 
-def test_tracks_of_several_chains_stay_apart_however_large_their_ids_are() -> None:
+def test_tracks_of_several_chains_stay_separate_however_large_their_ids_are() -> None:
     """Chain 4 times 2**62 + 1 identities, plus 0, is 4 more than 2**64: chain 0 has an id 4."""
     ids = np.array([0, 4, 2**62] * 5)
     found = TrackSet.of(np.repeat(np.arange(5), 3), ids)
@@ -71,7 +71,7 @@ def test_places_count_the_objects_of_a_track_in_the_order_of_frames() -> None:
     assert by_track == [(0, 0), (1, 0), (1, 1), (1, 2), (2, 0), (3, 0)]
 
 
-def test_steps_pass_over_groups_that_hold_one_side_alone() -> None:
+def test_steps_skip_groups_with_one_side_only() -> None:
     """Cars of s: frame 0 is step 0, frames 1 and 2 hold one side, frame 3 is step 1."""
     found = tracks()
     frames = found.scene.group_frames.tolist()
@@ -100,7 +100,7 @@ KEYS = [("day", "1", "car"), ("day", "2", ""), ("", "1", "car")]
 
 
 def test_totals_are_of_everything_domains_classes_and_sequences() -> None:
-    """What has no name has no scope of its own, but a sequence may have no domain."""
+    """A row without a name has no scope of its own, but a sequence may have no domain."""
     totals = totals_by_scope(table(("domain", "sequence", "class"), KEYS))
     counts = {scope: total.counts["count"] for scope, total in totals.items()}
     assert counts == {
@@ -116,7 +116,7 @@ def test_totals_are_of_everything_domains_classes_and_sequences() -> None:
     assert next(iter(totals)) == EVERYTHING
 
 
-def test_totals_of_parts_keep_their_parts_apart() -> None:
+def test_totals_of_parts_keep_their_parts_separate() -> None:
     keys = [(*key, part) for key, part in zip(KEYS, ("low", "high", "low"), strict=True)]
     totals = totals_by_part(table(("domain", "sequence", "class", "part"), keys), "part")
     counts = {part: total.counts["count"] for part, total in totals[EVERYTHING].items()}
@@ -125,7 +125,7 @@ def test_totals_of_parts_keep_their_parts_apart() -> None:
 
 
 @pytest.mark.parametrize("part", ["", "part"])
-def test_a_table_without_rows_has_totals_of_everything_alone(part: str) -> None:
+def test_a_table_without_rows_has_only_totals_of_everything(part: str) -> None:
     texts = ("domain", "sequence", "class", *([part] if part else []))
     none = [np.zeros(0, dtype=np.int64)] * len(texts)
     empty = build_table(
@@ -139,7 +139,7 @@ def test_a_table_without_rows_has_totals_of_everything_alone(part: str) -> None:
 
 @given(st.lists(st.integers(0, 4), max_size=30))
 def test_the_previous_occurrence_is_the_last_row_with_the_same_key(keys: list[int]) -> None:
-    """As looking back from each row finds it; -1 where there is none."""
+    """As found by looking back from each row; -1 if there is none."""
     expected = [
         max((before for before in range(row) if keys[before] == key), default=-1)
         for row, key in enumerate(keys)

@@ -24,7 +24,7 @@ def random_tracking(
     sequence_count: int = 2,
     extent_px: float = 60.0,
 ) -> Case:
-    """Boxes that wander and cross, seen by a tracker that misses, swaps, loses and makes up."""
+    """Boxes that wander and cross, and a tracker that misses, swaps, loses and invents objects."""
     random = np.random.default_rng(seed)
     truth: dict[tuple[str, str], dict[int, list[Thing]]] = {}
     found: dict[tuple[str, str], dict[int, list[Thing]]] = {}
@@ -130,7 +130,7 @@ def iou_table(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def trackeval_data(scene: Case) -> dict[str, Any]:
-    """A scene of one sequence as trackeval's metrics take it."""
+    """A scene of one sequence in the form of trackeval's metrics."""
     truth, found = frames_of(scene.truth), frames_of(scene.detections)
     nothing: Frame = (np.zeros(0, dtype=np.int64), np.zeros((0, 4)))
     sides = [[side.get(number, nothing) for number in sorted(truth)] for side in (truth, found)]
@@ -154,7 +154,7 @@ def trackeval_data(scene: Case) -> dict[str, Any]:
 
 
 def motmetrics_accumulator(scene: Case) -> Any:
-    """A scene of one sequence as motmetrics takes it, objects in the order of their ids."""
+    """A scene of one sequence in the form of motmetrics, objects in the order of their ids."""
     truth, found = frames_of(scene.truth), frames_of(scene.detections)
     nothing: Frame = (np.zeros(0, dtype=np.int64), np.zeros((0, 4)))
     accumulator = motmetrics.MOTAccumulator()

@@ -1,4 +1,4 @@
-"""Systems to be ranked, for tests: points and squares on videos, found more or less well."""
+"""Systems to rank in tests: points and squares on videos, found with different accuracy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search for violations finds those that the paper proves, and none of a metric."""
+"""The search for violations finds those that the paper proves, and none for a metric."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_hota_breaks_identity_and_the_triangle_inequality_too() -> None:
 
 
 @pytest.mark.parametrize("name", ["log-amr", "clear"])
-def test_criteria_that_tell_misses_from_false_alarms_are_not_symmetric(name: str) -> None:
+def test_criteria_that_distinguish_misses_from_false_alarms_are_not_symmetric(name: str) -> None:
     found = search_violations(create_evaluator(name), set_count=10).counterexamples[SYMMETRY]
     assert found is not None
     assert found.dissimilarities["d(x, y)"] != found.dissimilarities["d(y, x)"]
@@ -91,7 +91,7 @@ def test_undefined_pairs_are_left_out_and_counted() -> None:
 
 
 @pytest.mark.parametrize("tracks", [False, True])
-def test_sets_are_different_and_hold_no_object_twice(tracks: bool) -> None:
+def test_sets_are_different_and_contain_no_object_twice(tracks: bool) -> None:
     """Tracks are numbered in the order in which they come, so that equal sets are equal."""
     sets = object_sets(30, 1, tracks=tracks)
     assert len(set(sets)) == len(sets) == 43

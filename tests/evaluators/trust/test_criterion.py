@@ -1,4 +1,4 @@
-"""Sanity tests of criteria: what is judged, and that neither workers nor neighbours matter."""
+"""Sanity tests of criteria: what is judged, and that workers and neighbours do not matter."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_workers_do_not_matter() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["f1", "map", "log-amr", "ospa", "emd", "neovision2"])
-def test_scenes_judged_together_get_what_each_gets_alone(name: str) -> None:
+def test_scenes_judged_together_get_the_same_as_alone(name: str) -> None:
     evaluator = create_evaluator(name)
     scenes = SANITY_TESTS["multiclass-detection"].draw_family(Draw(2, 30, 40, 0)).scenes
     [measure] = ranking_measures(evaluator)
@@ -67,7 +67,7 @@ def test_scenes_judged_together_get_what_each_gets_alone(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_grid_that_is_judged_together_is_each_value_alone() -> None:
+def test_a_grid_judged_together_equals_each_value_alone() -> None:
     scenes = SANITY_TESTS["multiclass-detection"].draw_family(Draw(2, 9, 40, 0)).scenes[::5]
     evaluator = create_evaluator("map")
     [measure] = ranking_measures(evaluator)
@@ -77,8 +77,8 @@ def test_a_grid_that_is_judged_together_is_each_value_alone() -> None:
         assert np.array_equal(row, Judge(single, measure, Level.ALONE).judge(scenes))
 
 
-def test_where_domains_have_no_figures_sequences_or_single_runs_take_their_place() -> None:
-    """spotGEO reports F1 over everything alone, and takes the centres of boxes."""
+def test_without_figures_of_domains_those_of_sequences_or_single_runs_are_used() -> None:
+    """spotGEO reports F1 only over everything, and uses the centres of boxes."""
     evaluator = create_evaluator("spotgeo")
     scenes = SANITY_TESTS["multiclass-detection"].draw_family(Draw(2, 9, 40, 0)).scenes
     judges = {measure.name: Judge.of(evaluator, measure, scenes[-2:])
@@ -89,7 +89,7 @@ def test_where_domains_have_no_figures_sequences_or_single_runs_take_their_place
         assert np.array_equal(judge.judge(scenes), alone.judge(scenes))
 
 
-def test_the_settings_of_a_cutoff_are_the_thresholds_that_it_belongs_to() -> None:
+def test_the_settings_of_a_cutoff_are_those_of_its_thresholds() -> None:
     """1 - c for IoU and 1 - 2 c for GIoU, so that 0.5 and 0 are among them."""
     iou, giou = paper_candidates("multiclass-detection", {"ospa-c"})
     assert sorted(iou.settings) == pytest.approx(IOU_GRID[:-1])
@@ -98,7 +98,7 @@ def test_the_settings_of_a_cutoff_are_the_thresholds_that_it_belongs_to() -> Non
     assert {0.0, -1.0, 0.95} <= set(giou.settings)
 
 
-def test_rows_are_of_each_value_the_best_one_and_the_means() -> None:
+def test_rows_have_each_value_the_best_one_and_the_means() -> None:
     """Two scenes: at 0.5 in the true order, 0.95 apart; at all else in the wrong one, by 0.1."""
     table = [[0.0, 0.95] if value == 0.5 else [0.1, 0.0] for value in IOU_GRID]
     errors = {row.setting: row.mean for row in outcome_of(IOU_GRID, table).error_rows()}
@@ -119,12 +119,12 @@ def test_equal_values_in_another_order_tie_in_a_mean() -> None:
     assert errors[M_FULL] == 0.5
 
 
-def test_a_criterion_of_tracks_is_refused_where_there_are_none() -> None:
+def test_a_criterion_of_tracks_is_refused_without_tracks() -> None:
     with pytest.raises(InputError, match="clear, which needs tracks"):
         run_criterion_test("multiclass-detection", declared_candidates("clear", {}), SMALL)
 
 
-def test_an_evaluator_is_tested_by_what_it_declares() -> None:
+def test_an_evaluator_is_tested_by_its_declarations() -> None:
     """Both measures of its ranking, as they are and over each parameter with a grid."""
     names = [candidate.name for candidate in declared_candidates("spotgeo", {})]
     assert names == [
@@ -146,7 +146,7 @@ def test_values_that_other_parameters_forbid_are_left_out_of_a_sweep() -> None:
 
 
 @pytest.mark.slow
-def test_the_figures_of_the_paper_stand_beside_those_found() -> None:
+def test_the_figures_of_the_paper_are_beside_those_found() -> None:
     """OSPA with IoU has 1.86 (1.64) in Table 2; R_S of OSPA_c 4.28 (1.70) in Table 4."""
     candidates = paper_candidates("multiclass-detection", {"ospa", "ospa-c"})
     outcomes = run_criterion_test("multiclass-detection", candidates, Plan(2, 1, 1))

@@ -30,7 +30,7 @@ from vidscore_evaluators.trust.resampling import doubt_of_few, draw_sequences
 from vidscore_evaluators.trust.systems import Contest
 
 Counts = list[tuple[int, int, int]]
-"""For each sequence: objects that are found, objects that are missed, false alarms."""
+"""For each sequence: objects found, objects missed, false positives."""
 
 
 def box(x: float, label: str = "car", confidence: float = 1.0) -> Thing:
@@ -42,7 +42,7 @@ def key(row: int) -> tuple[str, str]:
 
 
 def detections(counts: Counts, label: str = "car") -> Annotations:
-    """Detections of a system: an object a frame, and false alarms in frame 0."""
+    """Detections of a system: one object per frame, and false positives in frame 0."""
     sequences = {}
     for row, (found, missed, alarms) in enumerate(counts):
         frames = {number: [box(0, label)] * (number < found) for number in range(found + missed)}
@@ -98,7 +98,7 @@ B: Counts = [(8, 2, 1), (7, 3, 1), (9, 1, 1), (7, 3, 1), (8, 2, 1), (9, 1, 0)]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("coverage", mostly_nightly([0.95, 0.8]))
-def test_intervals_are_those_of_a_plain_bootstrap_over_the_same_draws(coverage: float) -> None:
+def test_intervals_equal_those_of_a_plain_bootstrap_over_the_same_draws(coverage: float) -> None:
     pair = pair_of(compared(draws=300, coverage=coverage, seed=7)(a=A, b=B))
     order = sorted(range(len(A)), key=key)
     keys = [SequenceKey(*key(row)) for row in order]
@@ -116,7 +116,7 @@ def test_intervals_are_those_of_a_plain_bootstrap_over_the_same_draws(coverage: 
     assert pair.verdict is Verdict.BETTER
 
 
-def test_a_sequence_contributes_what_exchanging_it_alone_changes() -> None:
+def test_a_sequence_contributes_the_change_from_exchanging_it_alone() -> None:
     pair = pair_of(compared(draws=10, top=6)(a=A, b=B))
     first, second = np.array(A), np.array(B)
     expected = {}
@@ -163,7 +163,9 @@ counts = st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2)).filt
 @pytest.mark.slow
 @settings(max_examples=example_count(20), deadline=None)
 @given(st.data(), st.integers(1, 4))
-def test_a_system_is_better_as_the_other_is_worse(data: st.DataObject, size: int) -> None:
+def test_one_system_is_better_by_as_much_as_the_other_is_worse(
+    data: st.DataObject, size: int
+) -> None:
     first = data.draw(st.lists(counts, min_size=size, max_size=size))
     # The other system has the same objects, of which it finds others.
     second = []
@@ -212,7 +214,7 @@ def test_the_answer_is_a_sentence_for_each_later_system() -> None:
         one.pair("d")
 
 
-def test_less_is_better_of_a_distance() -> None:
+def test_for_a_distance_less_is_better() -> None:
     """The better system has the lower OSPA, and is said to be better by a positive number."""
     one = compared("ospa", draws=100)(a=A, b=B)
     pair = pair_of(one)
@@ -226,7 +228,7 @@ def test_less_is_better_of_a_distance() -> None:
     assert " [0." in one.answers[0]
 
 
-def test_of_a_single_sequence_no_system_is_called_better() -> None:
+def test_with_a_single_sequence_no_system_is_called_better() -> None:
     one = compared(draws=20)(a=[(1, 9, 0)], b=[(10, 0, 0)])
     pair = pair_of(one)
     assert (one.draws, one.sequence_count) == (0, 1)
@@ -237,7 +239,7 @@ def test_of_a_single_sequence_no_system_is_called_better() -> None:
     assert "only one sequence" in one.notes[0]
 
 
-def test_of_few_sequences_it_is_said_how_little_they_mean() -> None:
+def test_with_few_sequences_the_answer_says_how_little_they_mean() -> None:
     few = compared(draws=5)(a=A, b=B).notes
     assert few[0] == (
         "In brackets: the 95 % interval of the difference over 5 draws of the 6 sequences, seed 1."
@@ -267,7 +269,7 @@ def precision_of(pair: SystemPair) -> Difference:
     return found
 
 
-def test_draws_in_which_a_score_is_undefined_do_not_count() -> None:
+def test_draws_with_an_undefined_score_do_not_count() -> None:
     """All detections of b are in the first of three sequences; without it b has no precision."""
     sure: Counts = [(10, 0, 0)] * 3
     precision = precision_of(
@@ -291,7 +293,7 @@ def test_a_score_that_one_system_lacks_has_no_difference() -> None:
     assert SequenceDifference(f1.key, 0.75, 0.5, None).value == -0.25
 
 
-def test_of_two_sequences_there_are_draws() -> None:
+def test_two_sequences_are_enough_for_the_difference() -> None:
     one = compared(draws=20)(a=A[:2], b=B[:2])
     assert (one.draws, one.sequence_count) == (20, 2)
     assert pair_of(one).overall.low is not None
@@ -313,17 +315,17 @@ def test_an_id_switch_is_one_mistake_of_its_frame() -> None:
 
 
 @pytest.mark.slow
-def test_workers_find_what_this_process_finds() -> None:
+def test_workers_give_the_same_as_this_process() -> None:
     here = compared(draws=60)(a=A, b=B)
     there = compared(draws=60, workers=2)(a=A, b=B)
     assert there.to_dict() == here.to_dict()
 
 
-def test_frames_are_listed_by_how_many_more_mistakes_one_system_makes(
+def test_frames_are_listed_by_the_difference_in_mistakes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def outcomes(_: F1, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
-        """A detection at x = 0 finds the object of its frame; any other is a false alarm."""
+        """A detection at x = 0 finds the object of its frame; any other is a false positive."""
         del at
         builder = OutcomeBuilder(aligned)
         hits = aligned.detections.coordinates[:, 0] == 0.0
@@ -348,13 +350,13 @@ def test_frames_are_listed_by_how_many_more_mistakes_one_system_makes(
 
 
 @pytest.mark.parametrize(("first", "second", "more"), [(5, 4, -1), (0, 3, 3), (2, 0, -2)])
-def test_a_frame_has_as_many_more_mistakes_as_the_second_system_makes_more(
+def test_the_difference_of_a_frame_is_that_of_the_mistakes_of_both_systems(
     first: int, second: int, more: int
 ) -> None:
     assert FrameDifference(SequenceKey("", "a"), 0, first, second).value == more
 
 
-def test_without_outcomes_frames_are_left_out_with_a_word(
+def test_without_outcomes_frames_are_left_out_with_a_note(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(F1, "has_outcomes", False)

@@ -1,4 +1,4 @@
-"""Rankings by other annotations: noise on boxes, points and masks."""
+"""Rankings with other annotations: noise on boxes, points and masks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from vidscore_evaluators.trust.noise import jittered, noise_effect
 from vidscore_evaluators.trust.systems import Contest
 
 
-def test_noise_keeps_to_its_bound_and_leaves_regions_alone() -> None:
+def test_noise_keeps_to_its_bound_and_leaves_regions_unchanged() -> None:
     truth = make_annotations(
         {
             VIDEO: {
@@ -45,7 +45,7 @@ def test_noise_keeps_to_its_bound_and_leaves_regions_alone() -> None:
     assert (change[-1] == 0.0).all()
 
 
-def test_noise_changes_an_order_that_hangs_on_a_threshold_and_no_clear_one() -> None:
+def test_noise_changes_an_order_that_depends_on_a_threshold_and_no_clear_one() -> None:
     """An overlap of 7/13 is close to 0.5: with 2 px of noise it is often below."""
     close = noise_effect(create_evaluator("f1"), squares_contest(), 2.0, trials=40)
     assert 0.0 < close.changed < 1.0
@@ -56,7 +56,7 @@ def test_noise_changes_an_order_that_hangs_on_a_threshold_and_no_clear_one() -> 
 
 
 def test_noise_does_not_depend_on_the_order_of_frames_and_objects() -> None:
-    """Files and uploads in any order: every object is moved by the same, so ranks are the same."""
+    """Files and uploads in any order: every object moves by the same, so ranks are equal."""
     contest = points_contest()
     mixed = replace(contest, truth=shuffled(contest.truth, 3))
     evaluator = create_evaluator("ospa", {"base": "euclidean"})
@@ -77,7 +77,7 @@ def test_noise_does_not_depend_on_workers() -> None:
     assert np.array_equal(alone.trials, shared.trials)
 
 
-def test_areas_that_a_file_gives_of_its_boxes_are_not_those_of_moved_ones() -> None:
+def test_given_areas_are_not_used_for_displaced_boxes() -> None:
     truth = make_annotations({VIDEO: {0: [SQUARE]}})
     given = replace(truth, columns={BOX_AREA: np.array([100.5]), "area": np.array([50.0])})
     assert list(jittered(given, 1.0, np.random.default_rng(0)).columns) == ["area"]
@@ -94,7 +94,7 @@ def pixels_of(masks: Masks) -> list[BoolArray]:
 
 
 def stretched(pixels: BoolArray, box: FloatArray) -> BoolArray:
-    """The pixels whose middles come from a pixel of the mask, one by one."""
+    """The pixels whose centres come from a pixel of the mask, one by one."""
     rows, columns = np.nonzero(pixels)
     own = (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)
     moved = np.zeros_like(pixels)
@@ -108,7 +108,7 @@ def stretched(pixels: BoolArray, box: FloatArray) -> BoolArray:
 
 
 @pytest.mark.parametrize("bound_px", [0.3, 4.0])
-def test_masks_are_moved_and_stretched_with_the_boxes_around_them(bound_px: float) -> None:
+def test_masks_are_displaced_and_stretched_with_the_boxes_around_them(bound_px: float) -> None:
     """To the pixel, within the image; a mask of an object of the same box as another, too."""
     random = np.random.default_rng(11)
     rough = np.zeros((HEIGHT, WIDTH), dtype=np.bool_)
@@ -143,7 +143,7 @@ def test_noise_leaves_masks_of_regions_and_empty_ones_and_removes_none() -> None
 
 
 @pytest.mark.slow
-def test_noise_changes_an_order_of_masks_that_hangs_on_a_threshold() -> None:
+def test_noise_changes_an_order_of_masks_that_depends_on_a_threshold() -> None:
     """As of boxes, and whatever the order of rows is."""
     plain = squares_contest()
 

@@ -1,4 +1,4 @@
-"""Held to the paper: the multi-class rows that its text leads to."""
+"""Compared with the paper: the multi-class rows that its text leads to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAPER_FAMILIES = 100
 WITHOUT_THRESHOLD = ("ospa", "emd", "hausdorff")
 MARGINALISED = ("ospa-c", "map", "map-optimal", "log-amr", "log-amr-optimal")
 TOLERATED_ERRORS = 3.5
-"""Standard errors; of sixteen rows, one in a hundred runs has one that is further off."""
+"""Standard errors; of sixteen rows, one in a hundred runs has one further off."""
 
 
 def rows_of(
@@ -46,7 +46,7 @@ def check(rows: dict[tuple[object, object], FigureRow], families: int) -> list[s
 
 
 def workers() -> int:
-    """Processes to use: as many as `make` is told, a core each unless it is told."""
+    """Number of processes: as given to `make`, or one per core."""
     wanted = os.environ.get("WORKERS", "auto")
     return (os.cpu_count() or 1) if wanted == "auto" else max(1, int(wanted))
 
@@ -62,7 +62,7 @@ def test_distances_of_sets_have_the_errors_of_the_paper() -> None:
 
 
 @pytest.mark.campaign
-def test_the_multi_class_rows_are_those_of_the_paper() -> None:
+def test_the_multi_class_rows_equal_those_of_the_paper() -> None:
     """Every row within chance, and optimal below greedy assignment."""
     realisations = int(os.environ.get("REALISATIONS", "2"))
     plan = Plan(strata=40, realisations=realisations, seed=1)

@@ -31,7 +31,7 @@ from vidscore_evaluators.trust.tables import (
 )
 
 
-def test_a_threshold_turns_the_order_where_it_passes_the_overlap() -> None:
+def test_a_threshold_reverses_the_order_at_the_overlap() -> None:
     """As in the paper's Fig. 2: more objects win below their IoU of 7/13, exact ones above it."""
     [by_threshold, _] = sweeps(create_evaluator("f1"), squares_contest())
     assert by_threshold.parameter == "threshold"
@@ -42,8 +42,8 @@ def test_a_threshold_turns_the_order_where_it_passes_the_overlap() -> None:
     assert float(found.sensitivity) == pytest.approx(1 / 20)
 
 
-def test_confidences_are_swept_where_systems_tell_them() -> None:
-    """Above 0.4 the unsure system has nothing left; above 0.9 both tie at F1 0."""
+def test_confidences_are_swept_if_systems_give_them() -> None:
+    """Above 0.4 the unconfident system has nothing left; above 0.9 both tie at F1 0."""
     by_confidence = sweeps(create_evaluator("f1"), squares_contest())[-1]
     assert by_confidence.parameter == CONFIDENCE
     ranks = dict(zip(by_confidence.values, by_confidence.ranks.tolist(), strict=True))
@@ -54,7 +54,7 @@ def test_confidences_are_swept_where_systems_tell_them() -> None:
     ]
 
 
-def test_confidences_are_not_swept_where_they_play_no_part_or_are_all_one() -> None:
+def test_confidences_are_not_swept_if_they_do_not_matter_or_are_all_equal() -> None:
     """spotGEO takes no confidences, whatever a file says; F1 does, and gets none."""
     for name, contest, confidence, expected in (
         ("spotgeo", points_contest(), 0.5, ["tau", "epsilon"]),
@@ -68,7 +68,7 @@ def test_confidences_are_not_swept_where_they_play_no_part_or_are_all_one() -> N
         assert [sweep.parameter for sweep in found] == expected
 
 
-def test_rankings_are_as_far_apart_as_they_have_pairs_the_other_way_round() -> None:
+def test_the_distance_of_rankings_is_the_fraction_of_reversed_pairs() -> None:
     """Of the three pairs of systems all are turned, or one is."""
     evaluator = create_evaluator("f1")
     examined = [
@@ -86,7 +86,7 @@ def titles(evaluators: list[Evaluator[Any]]) -> list[str]:
     return [title_of(one.name, parameter_values(one.parameters)) for one in evaluators]
 
 
-def test_both_bases_are_asked_where_there_is_that_choice() -> None:
+def test_both_bases_are_used_if_there_is_a_choice() -> None:
     assert titles(with_both_bases(create_evaluator("f1"))) == ["f1 (iou)", "f1 (giou)"]
     assert titles(with_both_bases(create_evaluator("spotgeo"))) == ["spotgeo"]
     points = create_evaluator("f1", {"base": "euclidean"})
@@ -118,7 +118,7 @@ def test_sweeps_do_not_depend_on_workers() -> None:
 
 
 @pytest.mark.slow
-def test_everything_is_asked_of_each_evaluator() -> None:
+def test_everything_is_computed_for_each_evaluator() -> None:
     contest = points_contest()
     evaluators = [create_evaluator("spotgeo"), create_evaluator("ospa", {"base": "euclidean"})]
     questions = Questions(draws=20, noise_px=1.0, trials=3)
@@ -141,14 +141,14 @@ def test_everything_is_asked_of_each_evaluator() -> None:
     ("drawn", "doubted"),
     [({"sequences": 9}, True), ({"sequences": 10}, False), ({"draws": 20}, False), (None, False)],
 )
-def test_draws_of_fewer_than_ten_sequences_are_doubted(
+def test_draws_of_fewer_than_ten_sequences_give_a_warning(
     drawn: dict[str, int] | None, doubted: bool
 ) -> None:
     """Where they are counted, which servers of earlier versions do not."""
     assert (doubt_of_draws({"rankings": [{"bootstrap": drawn}]}) is not None) is doubted
 
 
-def test_a_single_sequence_has_no_bootstrap_and_all_else() -> None:
+def test_a_single_sequence_has_everything_except_a_bootstrap() -> None:
     contest = points_contest(sequences=1)
     found = examine(create_evaluator("spotgeo"), contest, Questions(draws=20))
     assert found.bootstrap is None
@@ -169,7 +169,7 @@ def test_a_picture_has_a_line_and_a_name_for_each_system() -> None:
     assert {"A title", "threshold", "0.1", "0.2", "0.3", *systems} <= set(texts)
 
 
-def test_a_better_rank_stands_higher_in_a_picture() -> None:
+def test_a_better_rank_is_higher_in_a_picture() -> None:
     ranks = np.array([[1, 2], [2, 1]])
     picture = rank_picture("", "t", [0.0, 1.0], ranks, ["a", "b"])
     first = ET.fromstring(picture).findall(".//{*}polyline")[0].attrib["points"]

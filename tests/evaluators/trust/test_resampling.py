@@ -1,4 +1,4 @@
-"""The bootstrap scores what it would score if a draw were a data set of its own."""
+"""The bootstrap scores a draw as if it were a separate data set."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KEYS = [SequenceKey("", str(number)) for number in range(1, 6)]
 
 
 def as_data_set(side: Annotations, times: list[int]) -> Annotations:
-    """The sequences as often as they were drawn, each copy under a name of its own."""
+    """The sequences as often as they were drawn, each copy with its own name."""
     parts = []
     for key, count in zip(KEYS, times, strict=True):
         for number in range(count):
@@ -76,7 +76,7 @@ def test_a_draw_is_scored_as_the_data_set_that_it_stands_for(
         assert evaluator.scores(drawn) == evaluator.scores(expected)
 
 
-def test_draws_that_are_alike_are_scored_once_and_stay_where_they_are(
+def test_equal_draws_are_scored_once_and_stay_in_place(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     evaluator = create_evaluator("spotgeo")
@@ -104,7 +104,7 @@ def test_draws_have_as_many_sequences_as_there_are_in_each_domain() -> None:
     assert {tuple(row) for row in times[:, :2].tolist()} == {(2, 0), (1, 1), (0, 2)}
 
 
-def test_systems_that_differ_clearly_are_told_apart() -> None:
+def test_clearly_different_systems_are_distinguished() -> None:
     """The sharp system is above the others in every draw, and its score lies in its interval."""
     found = bootstrap(create_evaluator("spotgeo"), points_contest(sequences=8), draws=60)
     assert found.above[0].tolist() == [0.5, 1.0, 1.0]
@@ -117,7 +117,7 @@ def test_systems_that_differ_clearly_are_told_apart() -> None:
         assert interval.low <= interval.value <= interval.high
 
 
-def test_the_same_system_under_two_names_cannot_be_told_apart() -> None:
+def test_the_same_system_under_two_names_cannot_be_distinguished() -> None:
     contest = points_contest()
     twins = {"one": contest.systems["sharp"], "other": contest.systems["sharp"]}
     found = bootstrap(create_evaluator("spotgeo"), replace(contest, systems=twins), draws=20)
@@ -147,7 +147,7 @@ def test_one_system_cannot_be_ranked() -> None:
         Contest.of(contest.truth, {"sharp": contest.systems["sharp"]}).check([])
 
 
-def test_groups_are_the_longest_runs_of_systems_that_cannot_be_told_apart() -> None:
+def test_groups_are_the_longest_runs_of_systems_that_cannot_be_distinguished() -> None:
     """Four systems: 0 and 1 alike, 1 and 2 alike, but 0 above 2; 3 below all."""
     above = np.array(
         [
@@ -161,7 +161,7 @@ def test_groups_are_the_longest_runs_of_systems_that_cannot_be_told_apart() -> N
     assert alike_groups(above, 0.6) == ((0,), (1,), (2,), (3,))
 
 
-def test_systems_are_told_apart_from_the_coverage_on_whichever_is_above() -> None:
+def test_systems_are_distinguished_from_the_coverage_on_whichever_is_above() -> None:
     """The second is above the first in 96 of 100 draws, though its mean rank is behind; the third
     is above the second in just 95."""
     above = np.array([[0.5, 0.04, 1.0], [0.96, 0.5, 0.05], [0.0, 0.95, 0.5]])

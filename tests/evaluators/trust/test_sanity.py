@@ -1,4 +1,4 @@
-"""The generators of sanity tests keep to what appendix 4 says."""
+"""The generators of sanity tests follow appendix 4."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def draws(count: int, strata: int = 40) -> list[Draw]:
 
 
 @pytest.mark.parametrize("name", list(SANITY_TESTS))
-def test_a_family_depends_on_its_own_draw_alone(name: str) -> None:
+def test_a_family_depends_only_on_its_own_draw(name: str) -> None:
     """The same draw gives the same columns; another seed or realisation gives others."""
     draw_family = SANITY_TESTS[name].draw_family
 
@@ -62,7 +62,7 @@ def test_object_numbers_keep_to_their_stratum() -> None:
 
 
 @pytest.mark.parametrize("draw_family", [MULTICLASS, SINGLECLASS])
-def test_sound_sets_are_dislocated_as_far_as_their_rank_says(draw_family: object) -> None:
+def test_sound_sets_are_displaced_according_to_their_rank(draw_family: object) -> None:
     """Object n of set k is D[k] n / N px away, with D from 10 to 20, and grows by 1 px at most."""
     family: Family = draw_family(draws(30)[-1])  # type: ignore[operator]
     truth = family.scenes[0][0]
@@ -90,7 +90,7 @@ def test_a_single_class_has_no_confidences_and_no_other_class() -> None:
         assert scene[1].labels == ("Car",)
 
 
-def test_flawed_sets_have_the_numbers_of_mistakes_that_their_shares_say() -> None:
+def test_flawed_sets_have_the_numbers_of_mistakes_of_their_fractions() -> None:
     """40 objects: doubled 5 to 50 %, missed and mistaken 5 to 50 % of what is left each time."""
     for draw in [Draw(seed, 39, 40, 0) for seed in range(10)]:
         family = MULTICLASS(draw)
@@ -163,7 +163,7 @@ def test_each_track_comes_once_in_a_frame() -> None:
 
 
 @pytest.mark.parametrize("name", ["ospa", "emd", "hausdorff"])
-def test_figure_3_has_the_distances_that_the_paper_says(name: str) -> None:
+def test_figure_3_has_the_distances_stated_in_the_paper(name: str) -> None:
     """OSPA and EMD 0.25, 0.70, 0.85; Hausdorff 0.25, 0.70, 1."""
     evaluator = create_evaluator(name)
     scenes = SANITY_TESTS["figure-3"].draw_family(Draw(0, 0, 1, 0)).scenes

@@ -1,4 +1,4 @@
-"""The mean over sequences and its interval, out of a report."""
+"""The mean over sequences and its interval, from a report."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_below_six_sequences_there_is_no_interval() -> None:
     assert mean_intervals(_report([0.5] * 5 + [None]), ["f1"]) == {}
 
 
-def test_alike_sequences_have_an_interval_without_width() -> None:
+def test_equal_sequences_have_an_interval_without_width() -> None:
     [(name, found)] = mean_intervals(_report([0.5] * 6), ["f1"]).items()
     assert name == "f1"
     assert (found.value, found.low, found.high) == (0.5, 0.5, 0.5)
@@ -52,7 +52,7 @@ def test_the_ends_are_the_25th_and_975th_of_a_thousand_means() -> None:
     assert means[-2 - below] <= found.high <= means[-1 - below]
 
 
-def test_sequences_of_one_name_in_two_domains_are_two() -> None:
+def test_sequences_of_one_name_in_two_domains_are_different() -> None:
     """Six of each, all 0 in one domain and all 1 in the other."""
     rows = [
         Row(domain, None, f"s{row}", "f1", value)
@@ -66,7 +66,7 @@ def test_sequences_of_one_name_in_two_domains_are_two() -> None:
     assert (found.value, found.low, found.high) == (0.5, 0.5, 0.5)
 
 
-def test_parts_and_other_measures_have_none() -> None:
+def test_parts_and_other_measures_have_no_interval() -> None:
     assert mean_intervals(_report([0.5] * 6, label="car"), ["f1"]) == {}
     assert mean_intervals(_report([0.5] * 6), ["mse"]) == {}
     assert mean_intervals(_report([0.5] * 6, domain="road"), ["f1"])["f1"].value == 0.5

@@ -22,7 +22,7 @@ NAN = math.nan
 few_values = st.lists(st.integers(0, 4), min_size=2, max_size=8)
 
 
-def test_random_ties_put_equal_systems_on_every_rank_of_theirs() -> None:
+def test_random_ties_put_equal_systems_on_each_of_their_ranks() -> None:
     """Of three systems, the best is always first; the two that tie are 2 and 3 in either order."""
     dissimilarities = np.broadcast_to(np.array([0.7, 0.2, 0.7]), (50, 3))
     placed = ranks_with_random_ties(dissimilarities, np.random.default_rng(3))
@@ -43,9 +43,7 @@ def test_random_ties_put_equal_systems_on_every_rank_of_theirs() -> None:
         ([NAN, NAN, NAN], 0.5),
     ],
 )
-def test_ranking_errors_are_those_of_the_formula(
-    dissimilarities: list[float], error: float
-) -> None:
+def test_ranking_errors_equal_the_formula(dissimilarities: list[float], error: float) -> None:
     assert ranking_errors(np.array(dissimilarities, dtype=float)) == pytest.approx(error)
 
 
@@ -78,7 +76,7 @@ def test_indicators_of_three_systems_at_three_thresholds() -> None:
     assert float(found.sensitivity) == pytest.approx(1 / 3)
 
 
-def test_a_ranking_that_never_changes_has_no_indicator_above_zero() -> None:
+def test_a_ranking_that_never_changes_has_all_indicators_zero() -> None:
     table = np.array([[0.1, 0.2, 0.3]] * 4)
     found = indicators(table, seed=0)
     assert [found.switches, found.distortion, found.sensitivity] == [0.0, 0.0, 0.0]
@@ -93,7 +91,7 @@ def test_ties_are_broken_at_random_at_each_threshold_and_by_the_seed() -> None:
     assert float(found.switches) != float(indicators(table, seed=6).switches)
 
 
-def test_families_are_judged_each_for_itself() -> None:
+def test_families_are_judged_separately() -> None:
     still, moving = [[0.1, 0.2], [0.1, 0.2]], [[0.1, 0.2], [0.2, 0.1]]
     found = indicators(np.array([still, moving]), seed=0)
     assert found.switches.tolist() == [0.0, 1.0]

@@ -91,7 +91,7 @@ def test_draws_in_which_two_are_equal_count_half() -> None:
         assert find_tiers(losses(best, other), [1, 2], MANY).numbers == (1, tier)
 
 
-def test_a_tier_is_held_against_its_best_system_alone() -> None:
+def test_a_tier_is_compared_only_with_its_best_system() -> None:
     """The third is not told from the second, but from the first; a noisy fourth joins the first."""
     steps = np.arange(100.0)
     noisy: FloatArray = np.where(steps % 2 == 0, -5.0, 9.0)
@@ -100,7 +100,7 @@ def test_a_tier_is_held_against_its_best_system_alone() -> None:
     assert found.numbers == (1, 1, 2, 1)
 
 
-def test_the_probability_of_being_first_is_a_share_of_the_draws_and_of_two_more() -> None:
+def test_the_probability_of_being_first_is_a_fraction_of_the_draws_plus_two() -> None:
     """Of eight draws the first leads six and shares one: (6.5 + 1) / 10."""
     found = find_tiers(losses([0] * 8, [1, 1, 1, 1, 1, 1, 0, -1]), [1, 2], MANY)
     assert found.first_probabilities == pytest.approx((0.75, 0.25), abs=1e-15)
@@ -112,7 +112,7 @@ def test_later_measures_break_ties_of_the_first_place() -> None:
     assert found.first_probabilities == pytest.approx((1 / 9, 7 / 9, 1 / 9), abs=1e-15)
 
 
-def test_two_sequences_give_no_more_than_four_fifths_and_tell_nothing_apart() -> None:
+def test_two_sequences_give_at_most_four_fifths_and_distinguish_nothing() -> None:
     """They have three different draws: (3 + 1) / (3 + 2)."""
     sequences = [SequenceKey("", "a"), SequenceKey("", "b")]
     assert resample_count(sequences) == 3
@@ -122,7 +122,7 @@ def test_two_sequences_give_no_more_than_four_fifths_and_tell_nothing_apart() ->
 
 
 @pytest.mark.parametrize(("sequences", "told_apart"), [(3, False), (4, False), (5, True)])
-def test_fewer_than_five_sequences_tell_no_two_systems_apart(
+def test_fewer_than_five_sequences_distinguish_no_two_systems(
     sequences: int, told_apart: bool
 ) -> None:
     """C(2 n - 1, n) is 10, 35 and 126; (35 + 1) / 37 is below 0.975, (126 + 1) / 128 above."""
@@ -131,16 +131,16 @@ def test_fewer_than_five_sequences_tell_no_two_systems_apart(
     assert found.numbers == (1, 2 if told_apart else 1)
 
 
-def test_different_draws_of_domains_multiply() -> None:
+def test_numbers_of_different_draws_of_domains_multiply() -> None:
     keys = [SequenceKey("day", "1"), SequenceKey("day", "2"), SequenceKey("night", "1")]
     assert resample_count(keys) == 3 * 1
 
 
-def test_an_undefined_score_is_first_where_all_are_undefined_alone() -> None:
+def test_an_undefined_score_is_first_only_if_all_are_undefined() -> None:
     nothing = [math.nan] * 4
     found = find_tiers(losses(nothing, [1.0, 1.0, math.nan, 1.0]), [2, 1], MANY)
     assert found.first_probabilities == pytest.approx((1.5 / 6, 4.5 / 6), abs=1e-15)
-    assert found.numbers == (1, 1)  # no draw has both
+    assert found.numbers == (1, 1)  # No draw has both.
 
 
 def test_systems_of_one_rank_are_in_one_tier() -> None:
@@ -184,7 +184,7 @@ def contests(draw: st.DrawFn) -> tuple[FloatArray, list[int], int]:
 
 @given(contests())
 @settings(deadline=None)
-def test_tiers_are_those_of_a_plain_oracle(contest: tuple[FloatArray, list[int], int]) -> None:
+def test_tiers_equal_those_of_a_plain_oracle(contest: tuple[FloatArray, list[int], int]) -> None:
     found, (numbers, probabilities) = find_tiers(*contest), oracle(*contest)
     assert list(found.numbers) == numbers
     assert found.first_probabilities == pytest.approx(probabilities, abs=1e-12)
@@ -194,7 +194,7 @@ def test_tiers_are_those_of_a_plain_oracle(contest: tuple[FloatArray, list[int],
 
 @given(contests(), st.randoms(use_true_random=False))
 @settings(deadline=None)
-def test_the_order_of_systems_changes_nothing(
+def test_the_order_of_systems_makes_no_difference(
     contest: tuple[FloatArray, list[int], int], random: object
 ) -> None:
     drawn, ranks, resamples = contest

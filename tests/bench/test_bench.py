@@ -1,4 +1,4 @@
-"""The benchmark harness on next to nothing: that it runs and says what it measured."""
+"""The benchmark harness on tiny inputs: it runs and reports what it measured."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_actions_run_in_turn_after_a_warm_up() -> None:
     assert results == [None, None]
 
 
-def test_a_run_of_what_is_short_repeats_it_and_gives_the_mean(
+def test_a_short_run_is_repeated_and_gives_the_mean(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     played_s = 0.0
@@ -65,7 +65,7 @@ def test_a_run_of_what_is_short_repeats_it_and_gives_the_mean(
         (1.0, 2.0, SHOWN_TIMES, 2.0, None),
     ],
 )
-def test_a_goal_is_held_against_the_ratio_of_medians(
+def test_a_goal_is_compared_with_the_ratio_of_medians(
     ours: float, other: float, goal: object, ratio: float, met: bool | None
 ) -> None:
     found = row(ours, other, goal)
@@ -86,7 +86,7 @@ def test_a_goal_is_held_against_the_ratio_of_medians(
         (SHOWN_TIMES, (2.0, 1.0), (2.0, 1.0), False),
     ],
 )
-def test_a_goal_that_should_be_met_is_missed_by_the_clock_and_by_processor_time(
+def test_a_goal_is_missed_only_by_clock_and_processor_time_together(
     goal: object, of_wall: tuple[float, float], of_processor: tuple[float, float], wrong: bool
 ) -> None:
     ours, other = (
@@ -99,19 +99,19 @@ def test_without_processor_times_the_clock_alone_judges() -> None:
     assert row(2.0, 1.0, at_most(1.5)).is_wrong
 
 
-def test_a_quick_run_has_as_much_as_its_goals_need() -> None:
+def test_a_quick_run_has_as_many_repetitions_as_its_goals_need() -> None:
     assert QUICK.of(1000) == 50
     assert QUICK.of(1000, 300) == 300
     assert TINY.of(1000, 300) == 2
 
 
-def test_what_was_timed_on_a_part_is_scaled_up() -> None:
+def test_a_time_measured_on_a_part_is_scaled_up() -> None:
     part = Peer("peer", lambda: None, at_least(1.0), share=0.5)
     [found] = compare("what", lambda: None, [part], 1)
     assert "0.5 of the work" in found.note
 
 
-def test_a_peer_with_other_figures_is_no_peer() -> None:
+def test_a_peer_with_other_figures_is_refused() -> None:
     other = Peer("peer", lambda: 2, at_least(1.0), agrees=lambda mine, theirs: mine == theirs)
     with pytest.raises(ValueError, match="different figures"):
         compare("what", lambda: 1, [other], 1)
@@ -127,7 +127,7 @@ def test_a_case_gives_rows_and_checks_its_peer(case: Case) -> None:
     assert all(found.ours.median > 0 and found.other.median > 0 for found in rows)
 
 
-def test_the_page_has_a_line_for_each_row_and_says_where_it_was_measured() -> None:
+def test_the_page_has_a_line_per_row_and_says_where_it_was_measured() -> None:
     first, *_, last = render([row(1.0, 2.0, at_least(3))]).splitlines()
     assert last.startswith("| what | **1 s** | peer | **2 s** | 2x | - | at least 3x | **no** | ")
     day = last.split(" | ")[-1].removesuffix(" |")
@@ -143,14 +143,14 @@ def test_a_page_shows_the_picture_that_lies_beside_it(tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "page-growth.svg").read_text(encoding="utf-8")
 
 
-def test_a_page_with_marks_keeps_what_is_around_them(tmp_path: Path) -> None:
+def test_a_page_with_marks_keeps_the_text_around_them(tmp_path: Path) -> None:
     path = tmp_path / "page.md"
     path.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
     write_page(path, "new\n")
     assert path.read_text(encoding="utf-8") == f"before\n{BEGIN}\n\nnew\n\n{END}\nafter\n"
 
 
-def test_cases_measured_again_leave_the_figures_of_others(tmp_path: Path) -> None:
+def test_measuring_some_cases_again_keeps_the_figures_of_others(tmp_path: Path) -> None:
     path = tmp_path / "page.md"
     path.write_text(f"intro\n{ANSWER_BEGIN}\n{ANSWER_END}\n{BEGIN}\n{END}\nend\n", encoding="utf-8")
 
@@ -182,12 +182,12 @@ def test_cases_measured_again_leave_the_figures_of_others(tmp_path: Path) -> Non
     ]
     assert page.count("- files: a: old a\n") == 1
     days = [line.split(":")[0] for line in page.splitlines() if line.startswith("- 2001")]
-    assert days == ["- 2001-01-01", "- 2001-01-03"]  # nothing is left of the day between
+    assert days == ["- 2001-01-01", "- 2001-01-03"]  # Nothing is left of the day between.
     assert page.startswith("intro\n")
     assert page.endswith("end\n")
 
 
-def test_the_answer_stands_before_the_figures_and_has_other_programs_alone(tmp_path: Path) -> None:
+def test_the_answer_is_before_the_figures_and_shows_only_other_programs(tmp_path: Path) -> None:
     path = tmp_path / "page.md"
     path.write_text(f"{ANSWER_BEGIN}\n{ANSWER_END}\n{BEGIN}\nold\n{END}\n", encoding="utf-8")
     rows = [row(1.0, 2.0, at_least(3)), row(2.0, 3.0, SHOWN_TIMES), row(1.0, 4.0, at_most(5))]

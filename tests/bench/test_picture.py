@@ -1,4 +1,4 @@
-"""The picture of growth has a panel, a curve and a dashed line for what was measured."""
+"""The picture of growth has a panel, a curve and a dashed line for each measurement."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_each_panel_has_a_curve_and_a_line_of_linear_growth_for_each_series() ->
     assert {"frames", "classes", "a", "b <c>", "10", "100", "0.1 s", "10 s"} <= set(texts)
 
 
-def test_what_grows_linearly_lies_on_its_dashed_line() -> None:
+def test_linear_growth_lies_on_its_dashed_line() -> None:
     """From 0.1 s to 10 s, the whole height, while the axis grows a hundredfold."""
     picture = growth_picture([Point("frames", "a", 1, 0.1), Point("frames", "a", 100, 9.999999)])
     bottom, top = float(HEIGHT - BOTTOM), float(TOP)

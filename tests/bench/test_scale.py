@@ -1,4 +1,4 @@
-"""The benchmark of scale: what its page works out, and that a small archive is scored."""
+"""The benchmark of scale: the figures of its page, and the scoring of a small archive."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from bench.scale import main
 from bench.scale_page import Measured, page_of
 
 
-def test_the_page_works_out_rates_efficiency_and_a_trillion_detections() -> None:
-    """By hand: 1 us a detection is 10^12 us, which are 277.8 processor hours."""
+def test_the_page_computes_rates_efficiency_and_a_trillion_detections() -> None:
+    """By hand: 1 us per detection is 10^12 us, which are 277.8 processor hours."""
     runs = [
         Measured(1_000_000, 1, 2.0, 1.0, 100 << 20, 40_000_000, 0.9),
         Measured(1_000_000, 2, 1.25, 1.0, 80 << 20, 40_000_000, 0.9),
@@ -26,7 +26,7 @@ def test_the_page_works_out_rates_efficiency_and_a_trillion_detections() -> None
     assert "40.96 GB" in page
 
 
-def test_efficiency_is_that_of_the_part_which_all_have_scored() -> None:
+def test_efficiency_is_that_of_the_part_that_all_have_scored() -> None:
     """By hand: 0.8 on the first part; the machine is half as fast for the other two."""
     runs = [
         Measured(1_000_000, 1, 2.0, 1.0, 100 << 20, 40_000_000, 0.9),
@@ -38,7 +38,7 @@ def test_efficiency_is_that_of_the_part_which_all_have_scored() -> None:
 
 
 @pytest.mark.nightly
-def test_parts_of_an_archive_are_made_scored_and_told(tmp_path: Path) -> None:
+def test_parts_of_an_archive_are_made_scored_and_reported(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     results, page = tmp_path / "scale.json", tmp_path / "scale.md"
     sizes = ("--detections", "20000", "--part", "10000", "--workers", "1", "2")

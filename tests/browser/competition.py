@@ -1,7 +1,7 @@
 """A small competition on a real server with its site: teams, boards of every kind, planted truth.
 
-The ground truth holds numbers that stand nowhere else, so that they can be looked for in whatever
-a browser receives.
+The ground truth has numbers that occur nowhere else, so tests can search for them in everything
+that a browser receives.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from vidscore_client.frames import Frames
 SEQUENCES = ("north", "south", "east")
 FRAMES = 4
 
-# Digits that are chosen by hand; what a detector finds is some pixels beside.
+# Digits chosen by hand; detections are displaced by a few pixels.
 PLANTED = (137.92846, 248.71935, 319.48267, 426.15983)
 """Coordinates of the truth."""
 
@@ -57,13 +57,13 @@ def frames_of(box: tuple[float, ...], *, shift: float = 0.0, skipped: int = 0) -
 
 @dataclass(frozen=True)
 class Competition:
-    """The server and its people.
+    """The server and its users.
 
     Attributes:
         grpc: Address of the gRPC server.
         site: Address of the site.
         tokens: Secret by name: organiser, red, blue, viewer.
-        folder: Where its files are.
+        folder: Holds its files.
     """
 
     grpc: str
@@ -89,7 +89,7 @@ class Competition:
             client.benchmarks.upload_truth(name, [frames_of(PLANTED)], complete=complete)
 
     def submit(self, team: str, benchmark: str, name: str, *, skipped: int = 0) -> None:
-        """A whole submission, scored where the truth is complete."""
+        """Submit a complete submission; it is scored if the truth is complete."""
         with self.client(team) as client, client.submit(benchmark, name, title=name) as stream:
             stream.send_batch(frames_of(PLANTED, shift=1.5, skipped=skipped))
             stream.seal()

@@ -39,7 +39,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a small street."""
+    """The folder with the files of a small street."""
     folder = tmp_path_factory.mktemp("street")
     write_street(folder)
     return folder
@@ -47,7 +47,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def address(files: Path) -> Iterator[str]:
-    """Where the page is served."""
+    """Address of the served page."""
     command = [sys.executable, "-u", "-m", "vidscore_cli", "view", "f1", "errors", "clear", *FILES]
     command += ["--draws", "20", "--no-browser"]
     with subprocess.Popen(command, cwd=files, stdout=subprocess.PIPE, text=True) as process:
@@ -65,7 +65,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Competition]:
 
 @pytest.fixture(scope="session")
 def exhibits(site: Competition, chromium: Any) -> Exhibits:
-    """The competition, with something to show on each page."""
+    """The competition, with content on each page."""
     return exhibit(site, chromium)
 
 
@@ -80,7 +80,7 @@ def written(files: Path) -> str:
 
 @pytest.fixture
 def tab(chromium: Any) -> Iterator[Any]:
-    """Opens tabs; at the end none of them may have complained or asked for something foreign."""
+    """Opens tabs; at the end none may have reported an error or requested a foreign resource."""
     opened: list[tuple[Any, Watched]] = []
 
     def open_tab(url: str, **options: Any) -> Watched:

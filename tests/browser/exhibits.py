@@ -1,4 +1,4 @@
-"""A competition where each page has something to show: also what was refused or failed."""
+"""A competition with content on each page, including refused and failed work."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ ROLES = {
     "another team": "blue",
     "organiser": "organiser",
 }
-"""Whose token each role signs in with."""
+"""The token with which each role signs in."""
 
 _WAIT_S = 300.0
 
 PRIVATE = "private"
-"""A benchmark whose teams choose what counts in the end."""
+"""A benchmark whose teams choose the submissions of the final order."""
 
 GOOD = "sequence,frame,x1,y1,x2,y2,class,confidence\n" + "".join(
     f"{name},{frame},139,250,321,428,Car,0.5\n" for name in SEQUENCES for frame in range(4)
 )
-"""A file that can be submitted."""
+"""A valid file."""
 
 WRONG = GOOD.replace("139,", "far,", 1).replace("0.5\n", "high\n", 3)
 """The same with faults in its first lines."""
@@ -41,13 +41,14 @@ TRUTH = "sequence,frame,x1,y1,x2,y2,class\n" + "".join(
 
 @dataclass(frozen=True)
 class Exhibits:
-    """What there is to see.
+    """The content of the pages.
 
     Attributes:
         site: The competition.
-        names: What stands for the words in braces of addresses: operations, files that wait, the
-            secret of an invitation.
-        sessions: What the browser of each role keeps, to go on with.
+        names: Values for the words in braces of addresses: operations, waiting files, the secret of
+            an
+            invitation.
+        sessions: Cookies of the browser of each role, to continue with.
     """
 
     site: Competition
@@ -55,7 +56,7 @@ class Exhibits:
     sessions: dict[str, Any]
 
     def url(self, address: str) -> str:
-        """Where an address of a sample is."""
+        """The address of a sample."""
         return self.site.site + address.format(**self.names)
 
 
@@ -74,11 +75,11 @@ def sign_in(page: Any, site: Competition, name: str) -> None:
 
 
 def exhibit(site: Competition, chromium: Any) -> Exhibits:
-    """Bring about what pages are for.
+    """Create the content of the pages.
 
     Args:
         site: The competition.
-        chromium: The browser, for what begins in one.
+        chromium: The browser, for work that begins in one.
     """
     with site.client("organiser") as client:
         _more_benchmarks(site)
@@ -92,7 +93,7 @@ def exhibit(site: Competition, chromium: Any) -> Exhibits:
         questions = RankingQuestions(draws=20, trials=2, noise_px=1.0, seed=1)
         trust = client.trust.examine_ranking("open", questions=questions)
         trust.wait(timeout_s=_WAIT_S)
-        # Other numbers in a second revision, which is reviewed before the board moves.
+        # Other numbers in a second revision, which is reviewed before the board is updated.
         moved = frames_of(PLANTED, skipped=1)
         client.benchmarks.upload_truth("reviewed", [moved], complete=True)
     names = {
@@ -106,7 +107,7 @@ def exhibit(site: Competition, chromium: Any) -> Exhibits:
         page = context.new_page()
         if owner:
             sign_in(page, site, owner)
-        if role == "participant":  # a file that waits is its session's alone, and an agreement
+        if role == "participant":  # A waiting file belongs to its session alone, like an agreement.
             names["accept"] = _agree(site, page)
             names["waiting_file"] = _upload(site, page, "good.csv", GOOD)
             names["wrong_file"] = _upload(site, page, "wrong.csv", WRONG)
@@ -135,7 +136,7 @@ def _more_benchmarks(site: Competition) -> None:
 
 
 def _agree(site: Competition, page: Any) -> str:
-    """Agree to what outcomes cost; what addresses say of it."""
+    """Agree to the cost of outcomes; returns its part of addresses."""
     page.goto(f"{site.site}/benchmarks/open/submissions/first/frames")
     page.get_by_role("button", name="Show their outcomes").click()
     page.wait_for_url("**/frames?*")
@@ -143,7 +144,7 @@ def _agree(site: Competition, page: Any) -> str:
 
 
 def _upload(site: Competition, page: Any, name: str, text: str) -> str:
-    """Let a file wait on the server; its name in addresses."""
+    """Upload a file that waits on the server; returns its name in addresses."""
     path = Path(site.folder) / name
     path.write_text(text, "utf-8")
     page.goto(f"{site.site}/benchmarks/open/submit")
@@ -155,7 +156,7 @@ def _upload(site: Competition, page: Any, name: str, text: str) -> str:
 
 
 def _upload_truth(site: Competition, page: Any) -> str:
-    """Let ground truth wait to be confirmed; its name in addresses."""
+    """Upload truth that waits for confirmation; returns its name in addresses."""
     file = {"name": "truth.csv", "mimeType": "text/csv", "buffer": TRUTH.encode()}
     page.goto(f"{site.site}/organise/benchmarks/empty/truth")
     page.locator("#file").set_input_files(file)

@@ -19,8 +19,8 @@ class Sample:
     Attributes:
         route: Its route.
         address: An address of it; words in braces stand for names of `Exhibits`.
-        seen_by: Roles that see it; the others see that it is not for them, or not there.
-        is_part: Whether it is asked for by a script, as a part of another page.
+        seen_by: Roles that see it; others are refused or do not find it.
+        is_part: Whether a script requests it as a part of another page.
     """
 
     route: str
@@ -30,7 +30,7 @@ class Sample:
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a file to keep, and no page."""
+        """Whether it is a file to download, and not a page."""
         return self.address.partition("?")[0].endswith((".csv", ".json", ".toml", "-backup"))
 
 

@@ -1,4 +1,4 @@
-"""The numbers of the truth in whatever a browser receives, however they are spelt."""
+"""Searches everything that a browser receives for the numbers of the truth, in any form."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from tests.browser.competition import PLANTED
 
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{11,}")
 _PACKED = re.compile(rb"\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]")
-"""How gzip and zlib begin."""
+"""The first bytes of gzip and zlib."""
 
 _ANY_HEADER = 32 + zlib.MAX_WBITS
 
 
 def spellings(number: float) -> list[bytes]:
-    """How a number of the truth may stand in what is sent: its digits, and its binary forms.
+    """The forms in which a number of the truth may be sent: its digits, and its binary forms.
 
-    From two decimal places on, as they are and rounded; without the point all digits, since fewer
-    may stand in a random name.
+    From two decimal places on, exact and rounded; without the point with all digits, because fewer
+    may occur in a random name.
     """
     digits = f"{number:.5f}".rstrip("0")
     return [
@@ -37,7 +37,7 @@ def spellings(number: float) -> list[bytes]:
 
 
 def planted_in(data: bytes, truth: tuple[float, ...] = PLANTED) -> list[float]:
-    """Numbers of the truth that stand in some bytes, or in what is packed in them.
+    """Numbers of the truth in some bytes, or in data compressed in them.
 
     Args:
         data: The bytes.
@@ -52,15 +52,15 @@ def planted_in(data: bytes, truth: tuple[float, ...] = PLANTED) -> list[float]:
 
 
 def _forms(data: bytes, depth: int = 2) -> Iterator[bytes]:
-    """The bytes, what is packed in them, and what of them is base64."""
+    """The bytes, the compressed data in them, and their base64 parts."""
     yield data
     runs = [run.replace(b"-", b"+").replace(b"_", b"/") for run in _BASE64.findall(data)]
-    for start in range(4):  # a word before it may look like a part of it
+    for start in range(4):  # A word before it may look like a part of it.
         yield b"\n".join(_decoded(run[start:]) for run in runs)
     for found in _PACKED.finditer(data) if depth else ():
         try:
             unpacked = zlib.decompressobj(_ANY_HEADER).decompress(data[found.start() :])
-        except zlib.error:  # it only looked so
+        except zlib.error:  # It only looked so.
             continue
         yield from _forms(unpacked, depth - 1)
 
@@ -68,5 +68,5 @@ def _forms(data: bytes, depth: int = 2) -> Iterator[bytes]:
 def _decoded(text: bytes) -> bytes:
     try:
         return base64.b64decode(text + b"=" * (-len(text) % 4))
-    except binascii.Error:  # it has no such length
+    except binascii.Error:  # It has no such length.
         return b""

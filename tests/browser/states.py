@@ -1,4 +1,4 @@
-"""What a page says when it does not take what was typed, or when something was made once."""
+"""Pages that refuse input, or that show something only once."""
 
 from __future__ import annotations
 
@@ -137,4 +137,4 @@ STATES: Mapping[str, tuple[str, Step]] = {
     "token unknown": ("nobody", _token_unknown),
     "nothing there": ("nobody", _nothing_there),
 }
-"""Who brings a page into a state, and how."""
+"""For each state of a page, its role and the step that leads to it."""

@@ -1,4 +1,4 @@
-"""A competition in browsers: its form, wrong and mended files, live streams, new truth."""
+"""A competition in browsers: its form, invalid and corrected files, live streams, new truth."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TIMEOUT_MS = 60_000
 
 
 def csv_text(box: tuple[float, ...], *, skipped: int = 0) -> str:
-    """A box in each frame but the last ones of each sequence, which are there without one."""
+    """A box in each frame, except the last frames of each sequence, which are empty."""
     rows = [HEADER]
     for name in SEQUENCES:
         for frame in range(FRAMES):
@@ -78,7 +78,7 @@ def board_order(page: Any, site: Competition) -> list[tuple[str, str]]:
 
 
 def board_becomes(page: Any, site: Competition, wanted: list[tuple[str, str]]) -> None:
-    """Look at the board again and again until it is as wanted."""
+    """Reload the board until it is as expected."""
     for _ in range(TIMEOUT_MS // 100):
         if board_order(page, site) == wanted:
             return
@@ -133,7 +133,7 @@ def show_running_scores(page: Any, site: Competition) -> None:
 
 
 def submit_mended(page: Any, site: Competition) -> None:
-    """A wrong file, its faults, the mended one, and its submission."""
+    """An invalid file, its faults, the corrected file, and its submission."""
     near = tuple(round(edge + 1.5, 2) for edge in TRUTH)
     mended = csv_text(near, skipped=1)
     wrong = mended.replace(str(near[0]), "far", 1)
@@ -166,7 +166,7 @@ def stream_live(page: Any, site: Competition) -> None:
         live.get_by_text("12 frames are durable").wait_for()
         live.get_by_text("Running scores").wait_for()
         stream.seal()
-        # The page follows by itself to the report.
+        # The page changes to the report by itself.
         page.get_by_role("region", name="Report").get_by_text("F1").first.wait_for()
     assert "F1" in Path(download(page, "Reports as JSON")).read_text("utf-8").upper()
 

@@ -1,4 +1,4 @@
-"""The documentation site in Chromium: it fits narrow screens, finds pages, and asks nobody else."""
+"""The documentation site in Chromium: narrow screens, search, and no foreign requests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 400, "height": 800}
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    """Shows files, and says nothing of it."""
+    """Serves files without logging."""
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name that it has
         pass
@@ -51,7 +51,7 @@ def address() -> Iterator[str]:
 def test_a_page_fits_wide_and_narrow_screens_in_light_and_dark(
     tab: Any, address: str, name: str
 ) -> None:
-    """The tab itself fails where a page complains or asks another server for something."""
+    """The tab itself fails if a page reports an error or requests something from another server."""
     watched = tab(f"{address}/{name}")
     for size, scheme in ((WIDE, "light"), (NARROW, "dark")):
         watched.page.set_viewport_size(size)
@@ -80,7 +80,7 @@ def test_the_search_finds_the_page_of_a_word(tab: Any, address: str) -> None:
     )
 
 
-def test_the_menu_of_a_phone_leads_through_the_doors(tab: Any, address: str) -> None:
+def test_the_menu_on_a_phone_leads_to_the_main_sections(tab: Any, address: str) -> None:
     watched = tab(f"{address}/index.html", viewport=NARROW)
     watched.page.locator("header label[for='__navigation']").click()
     watched.page.locator(".sidebar-tree").get_by_role("link", name="Take part").click()

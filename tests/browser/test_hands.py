@@ -1,4 +1,4 @@
-"""From signing in to signing out: by the keyboard alone, and without a script."""
+"""From signing in to signing out: with only the keyboard, and without a script."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIMEOUT_MS = 60_000
 
 
 class Pointer:
-    """Somebody with a mouse, whose browser runs no scripts."""
+    """A user with a mouse, whose browser runs no scripts."""
 
     def __init__(self, page: Any) -> None:
         self.page = page
@@ -40,19 +40,19 @@ class Pointer:
         target.set_input_files(path)
 
     def wait_until_there(self, target: Any) -> None:
-        """Look again until something is there: no page changes by itself."""
+        """Reload until something is there: no page changes by itself."""
         for _ in range(MOST_LOOKS):
             if target.count():
                 return
             self.page.wait_for_timeout(PAUSE_MS)
-            # Until the page is whole: in half a page what is waited for may not be there yet.
+            # Until the page is complete: half a page may lack what is waited for.
             with self.page.expect_navigation():
                 self.page.get_by_role("link", name="Look again").click()
         raise AssertionError(f"{target} did not come")
 
 
 class Keyboard(Pointer):
-    """Somebody who has only keys."""
+    """A user with only a keyboard."""
 
     def press(self, target: Any) -> None:
         """Press a button, or follow a link."""
@@ -72,18 +72,18 @@ class Keyboard(Pointer):
 
     def take_file(self, target: Any, path: Path) -> None:
         """Choose a file."""
-        # Before the way there: the browser takes a while to learn that somebody waits for it.
+        # Before the way there: the browser takes a while to notice the listener.
         with self.page.expect_file_chooser() as found:
             self._reach(target)
             self.page.keyboard.press("Enter")
         found.value.set_files(path)
 
     def wait_until_there(self, target: Any) -> None:
-        """Wait for something: the page's script puts itself in the place of "Look again"."""
+        """Wait for something: the page's script replaces "Look again"."""
         target.wait_for()
 
     def _reach(self, target: Any) -> None:
-        """Go on by Tab until something has the focus, and shows it."""
+        """Press Tab until an element has the focus, and shows it."""
         target.wait_for()
         for _ in range(MOST_STEPS):
             self.page.keyboard.press("Tab")
@@ -119,7 +119,7 @@ def test_a_team_signs_in_looks_submits_chooses_and_signs_out(
 
 
 def look_at_a_board(person: Pointer) -> None:
-    """The board of a label."""
+    """Open the board of a label."""
     page = person.page
     person.press(page.locator("main a[href='/benchmarks/open']").first)
     page.wait_for_url("**/benchmarks/open")
@@ -154,7 +154,7 @@ def submit_file(person: Pointer, benchmark: str, name: str, folder: Path) -> Non
 
 
 def choose_as_final(person: Pointer) -> None:
-    """Choose a submission for the final order, once it is scored; and take the choice back."""
+    """Choose a submission for the final order, once it is scored; then undo the choice."""
     page = person.page
     button = page.get_by_role("button", name="Choose as final")
     person.wait_until_there(button)
@@ -179,7 +179,7 @@ def test_keys_go_through_the_frames_of_a_submission(chromium: Any, exhibits: Exh
     context.close()
 
 
-def test_a_proxy_that_takes_no_pieces_is_not_told_to_be_a_broken_connection(
+def test_a_proxy_that_refuses_pieces_is_not_reported_as_a_broken_connection(
     chromium: Any, site: Competition
 ) -> None:
     context = chromium.new_context()

@@ -1,4 +1,4 @@
-"""Pages of ordinary long words in Chromium: none scrolls sideways, however wide the window is."""
+"""Pages with long words in Chromium: none scrolls sideways at any width."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _compete(made: Competition) -> None:
 
 
 def _keep_back(client: Any, definition: dict[str, Any]) -> None:
-    """A benchmark whose private sequence and whose revision's comment are words without an end."""
+    """A benchmark whose private sequence and revision comment are endless words."""
     policy = definition["policy"] | {"private_sequences": [RUN * 3]}
     sequences = [{"name": name} for name in (*SEQUENCES, RUN * 3)]
     client.benchmarks.create("kept", definition | {"policy": policy, "sequences": sequences})
@@ -110,7 +110,7 @@ def watched(chromium: Any, long: Competition) -> Iterator[Watched]:
 
 
 def too_wide(watched: Watched) -> list[str]:
-    """By how much the page is wider than the window, for each width where it is."""
+    """By how much the page is wider than the window, for each width at which it is."""
     found = []
     for width in WIDTHS_PX:
         watched.page.set_viewport_size({"width": width, "height": 900})
@@ -129,7 +129,7 @@ def test_no_page_of_long_names_scrolls_sideways(
 
 @pytest.fixture(scope="module")
 def viewer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where the viewer serves two systems of long names, over a long sequence and long labels."""
+    """Address of a viewer with two systems of long names, a long sequence and long labels."""
     folder: Path = tmp_path_factory.mktemp("street")
     write_street(folder)
     for name in ("truth", "falcon", "mole"):

@@ -1,4 +1,4 @@
-"""Every page in Chromium: axe in light and dark, narrow and wide, and how much it loads."""
+"""Every page in Chromium: axe in light and dark, narrow and wide, and the size of a load."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def role_of(sample: Sample) -> str:
 
 
 def faults_of(watched: Watched) -> list[str]:
-    """What is wrong with a page as it is, wide and light, then narrow and dark."""
+    """Accessibility faults of a page, wide and light, then narrow and dark."""
     found = []
     for size, scheme in ((WIDE, "light"), (NARROW, "dark")):
         watched.page.set_viewport_size(size)
@@ -41,7 +41,7 @@ def faults_of(watched: Watched) -> list[str]:
 @pytest.fixture(scope="module")
 def tabs(chromium: Any, exhibits: Exhibits) -> Any:
     """A tab of each role, signed in."""
-    contexts: dict[str, Any] = {  # without motion: axe would judge colors that are on their way
+    contexts: dict[str, Any] = {  # Without animations: axe would judge colours in transition.
         role: chromium.new_context(storage_state=state, reduced_motion="reduce")
         for role, state in exhibits.sessions.items()
     }
@@ -64,7 +64,7 @@ def test_a_page_is_accessible_and_fits_a_narrow_screen(
 
 
 @pytest.mark.parametrize("address", ["/benchmarks/open", "/benchmarks/open/board"])
-def test_a_public_page_is_accessible_to_nobody_in_particular(
+def test_a_public_page_is_accessible_without_signing_in(
     tabs: dict[str, Watched], exhibits: Exhibits, address: str
 ) -> None:
     watched = tabs["nobody"]
@@ -103,6 +103,6 @@ def test_a_first_load_is_small(chromium: Any, exhibits: Exhibits, address: str) 
     page.on("requestfinished", note)
     page.goto(exhibits.url(address), wait_until="networkidle")
     context.close()
-    assert len(answers) >= 3  # page, style, script
+    assert len(answers) >= 3  # Page, style, script.
     assert sum(size for _, size in answers) < MOST_BYTES
     assert sum(size for kind, size in answers if kind == "script") <= MOST_SCRIPT_BYTES

@@ -1,4 +1,4 @@
-"""Each page by each role in a real browser; planted truth is in no byte that it receives."""
+"""Each page for each role in a real browser; planted truth is in no byte that it receives."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from vidscore_server.web.site.app import PAGES
 pytestmark = pytest.mark.campaign
 
 STATIC = "/static/"
-"""Files of the package, which know of no benchmark."""
+"""Files of the package, which contain no benchmark data."""
 
 FIRST = ("participant", "nobody")
-"""Roles that the truth is hidden from, the one with most pages first."""
+"""Roles that may not see the truth, the one with most pages first."""
 
 READERS = [*FIRST, *(role for role in ROLES if role not in FIRST)]
 
@@ -33,7 +33,7 @@ def test_every_page_of_the_site_has_a_sample() -> None:
 
 
 class Reader:
-    """A browser of one role, which keeps all that it receives."""
+    """A browser of one role, which records everything that it receives."""
 
     def __init__(self, page: Any) -> None:
         self._page = page
@@ -46,7 +46,7 @@ class Reader:
         page.on("download", lambda one: self._files.append(one))  # noqa: PLW0108 - as above
 
     def sees(self, url: str, *, is_part: bool) -> bool:
-        """Open an address, and say whether it is there: neither refused nor somewhere else."""
+        """Open an address; returns whether it is shown, neither refused nor redirected."""
         self._answers.clear()
         self._files.clear()
         self._page.set_extra_http_headers({"HX-Request": "true"} if is_part else {})
@@ -101,13 +101,13 @@ def test_a_role_sees_its_pages_and_nothing_of_the_truth(
     assert wrong == []
     assert reader.unguarded == []
     if role == "organiser":
-        assert "/organise/backup/site.vidscore-backup" in told  # it is found where it is
+        assert "/organise/backup/site.vidscore-backup" in told  # It is found where it is.
     else:
         assert told == []
 
 
 @pytest.mark.parametrize("role", [one for one in ROLES if one != "nobody"])
-def test_a_session_is_a_cookie_that_no_script_and_no_other_site_gets(
+def test_a_session_cookie_is_inaccessible_to_scripts_and_other_sites(
     exhibits: Exhibits, role: str
 ) -> None:
     cookies = {one["name"]: one for one in exhibits.sessions[role]["cookies"]}

@@ -1,4 +1,4 @@
-"""Numbers of the truth are found in each way in which they may be sent."""
+"""Numbers of the truth are found in each form in which they may be sent."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ def test_a_planted_number_is_found(data: bytes) -> None:
     assert planted_in(data) == [FIRST]
 
 
-def test_detections_beside_it_are_not_taken_for_it() -> None:
+def test_detections_near_the_truth_are_not_mistaken_for_it() -> None:
     shifted = ",".join(f"{number + 1.5}" for number in PLANTED).encode()
     assert planted_in(shifted + base64.b64encode(shifted)) == []

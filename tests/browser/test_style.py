@@ -1,4 +1,4 @@
-"""The style sheet in Chromium, on pieces of pages: what it makes of descriptions and forms."""
+"""The style sheet in Chromium, on fragments of pages: descriptions and forms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vidscore_server.web.site.markdown import html_of
 pytestmark = pytest.mark.campaign
 
 LEAST_CONTRAST = 4.5
-"""Of text by WCAG 2.2, 1.4.3."""
+"""Minimum contrast of text by WCAG 2.2, 1.4.3."""
 
 DESCRIPTION = "# Rules\n\n1. one\n2. two\n\n- a\n- b\n\n#### Contact\n\n##### Late\n\ntext"
 FORM = (
@@ -28,7 +28,7 @@ FORM = (
 
 @pytest.fixture
 def page(chromium: Any) -> Iterator[Any]:
-    """A page that can show a piece of one."""
+    """A page that can show a fragment."""
     opened = chromium.new_page(viewport={"width": 1280, "height": 900})
     yield opened
     opened.close()
@@ -68,7 +68,7 @@ def luminance(color: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_placeholder_can_be_read(page: Any, scheme: str) -> None:
+def test_a_placeholder_is_readable(page: Any, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
     show(page, '<input placeholder="all">')
     [color] = computed(page, "input", "color", "::placeholder")
@@ -77,7 +77,7 @@ def test_a_placeholder_can_be_read(page: Any, scheme: str) -> None:
     assert (light + 0.05) / (dark + 0.05) >= LEAST_CONTRAST
 
 
-def test_fields_beside_each_other_are_alike_whatever_help_they_have(page: Any) -> None:
+def test_adjacent_fields_align_whatever_help_they_have(page: Any) -> None:
     show(page, environment().from_string(FORM).render(form=Form({}), csrf=""))
     boxes = [one.bounding_box() for one in page.locator("select").all()]
     assert len(boxes) == 2

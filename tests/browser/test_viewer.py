@@ -1,4 +1,4 @@
-"""The viewer in a real browser: what is clicked, and what is shown then."""
+"""The viewer in a real browser: clicks, keys and what is shown afterwards."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_keys_go_through_frames_mistakes_and_sequences(tab: Any, address: str) -
     assert "sequence=Tower%2F001&frame=2" in watched.page.url
 
 
-def test_a_view_can_be_opened_again_and_left_backwards(tab: Any, address: str) -> None:
+def test_a_view_can_be_opened_again_and_left_with_back(tab: Any, address: str) -> None:
     watched = tab(address)
     go(watched, "n", "Frame 3 of Tower/001")
     assert heading(tab(watched.page.url)) == "Frame 3 of Tower/001"
@@ -79,8 +79,8 @@ def test_a_click_on_a_strip_shows_the_worst_frame_there(tab: Any, address: str) 
     arrived(watched, "Frame 1 of Tower/002")
 
 
-def test_a_confidence_that_is_chosen_counts_for_the_whole_page(tab: Any, address: str) -> None:
-    """From 0.5 on falcon has no false alarm, and mole none either."""
+def test_a_chosen_confidence_applies_to_the_whole_page(tab: Any, address: str) -> None:
+    """From 0.5 on neither falcon nor mole has a false positive."""
     watched = tab(f"{address}?confidence=0.5", viewport=WIDE)
     cells = watched.page.locator("tr", has_text="Tower/001").locator("[data-h='False alarms']")
     assert cells.first.inner_text().split() == ["0", "0"]
@@ -119,7 +119,7 @@ def test_a_pointer_over_a_curve_reads_the_operating_point_there(
     assert figure.locator("circle.on").count() == 0
 
 
-def test_the_arrows_read_the_same_and_enter_chooses_it(tab: Any, address: str) -> None:
+def test_arrow_keys_read_the_same_and_enter_chooses_it(tab: Any, address: str) -> None:
     watched = tab(f"{address}?confidence=0.5", viewport=WIDE)
     reading = watched.page.get_by_role("slider", name="Point of FROC")
     assert reading.inner_text().startswith("Confidence 0.4000. ")
@@ -135,7 +135,7 @@ def test_the_arrows_read_the_same_and_enter_chooses_it(tab: Any, address: str) -
     watched.page.wait_for_url("**confidence=0.2**")
 
 
-def test_a_choice_made_while_the_one_before_is_answered_is_kept(tab: Any, address: str) -> None:
+def test_a_choice_made_before_the_last_answer_arrives_is_kept(tab: Any, address: str) -> None:
     watched = tab(address, viewport=WIDE)
     page = watched.page
     held: list[Any] = []
@@ -204,7 +204,7 @@ def test_a_page_can_be_printed(tab: Any, address: str) -> None:
 
 
 def test_tables_of_printed_curves_stay_beside_each_other(tab: Any, address: str) -> None:
-    watched = tab(address, viewport={"width": 718, "height": 1000})  # A4 within its margins
+    watched = tab(address, viewport={"width": 718, "height": 1000})  # A4 within its margins.
     watched.page.emulate_media(media="print")
     beyond = watched.page.evaluate(
         "[...document.querySelectorAll('.two .data table')].map(one => "

@@ -1,4 +1,4 @@
-"""A tab of the browser, with what is wrong with what it shows."""
+"""A browser tab that records errors and foreign requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ AXE = ROOT / "build/browser/node_modules/axe-core/axe.min.js"
 
 
 class Watched:
-    """A tab, with what it complains about and what it asks for."""
+    """A tab with its errors and its requests."""
 
     def __init__(self, page: Any) -> None:
         self.page = page
@@ -26,7 +26,7 @@ class Watched:
             self.complaints.append(message.text)
 
     def violations(self) -> list[str]:
-        """What axe finds, and ids that two elements have: labels name the first of them alone."""
+        """Violations found by axe, and duplicate ids, of which labels name only the first."""
         self.page.evaluate(AXE.read_text("utf-8"))
         found = self.page.evaluate("axe.run()")["violations"]
         ids: list[str] = self.page.evaluate(
@@ -38,14 +38,14 @@ class Watched:
         ]
 
     def overflow(self) -> int:
-        """Pixels that the page is wider than the window."""
+        """By how many pixels the page is wider than the window."""
         width: int = self.page.evaluate(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
         return width
 
     def beyond_the_edge(self) -> str:
-        """What reaches furthest to the right, without what only holds it."""
+        """The element that reaches furthest to the right, without its containers."""
         found: str = self.page.evaluate(
             "[...document.querySelectorAll('main :not(:has(*))')].map(one => "
             "[one.getBoundingClientRect().right, one.outerHTML])"

@@ -1,13 +1,13 @@
-"""Hold every client to one contract; `docs/conformance.md` has it.
+"""Test every client against one contract, described in `docs/conformance.md`.
 
-python -m tests.conformance                       every language whose toolchain is there
+python -m tests.conformance                       every language whose toolchain is installed
 python -m tests.conformance go rust               these
 python -m tests.conformance go --scenario rewind  one scenario
-python -m tests.conformance --every               with those that the gate has no time for
-python -m tests.conformance --default-keepalive   silent connections are found out as by default
+python -m tests.conformance --every               including those that the gate has no time for
+python -m tests.conformance --default-keepalive   silent connections are detected with defaults
 
-Several scenarios of two languages are played at a time, since most of each is waiting; each of the
-two has servers of its own. The other runners are built meanwhile.
+Several scenarios of two languages are played at a time, because they mostly wait; each of the two
+has its own servers. The other runners are built meanwhile.
 """
 
 from __future__ import annotations
@@ -47,20 +47,20 @@ from tests.conformance.stage import (
 from tools.clients import LANGUAGES, MissingToolchainError, add_languages, required
 
 MakeStage = Callable[[Runner, str], Stage]
-"""Makes a stage of a runner and the name of its submission."""
+"""Makes a stage from a runner and the name of its submission."""
 
 SHORT_KEEPALIVE = {"keepalive_interval_s": 10, "keepalive_timeout_s": 2}
 """Shorter intervals are refused, as a server would refuse them."""
 
 CONCURRENT_SCENARIOS = 4
-"""More do not pay on two cores; fewer wait most of the time."""
+"""More are no faster on two cores; fewer wait most of the time."""
 
 CONCURRENT_LANGUAGES = 2
 """One waits for silent connections and restarts of its server, when no other scenario may run."""
 
 
 def main() -> int:
-    """Run what the command line says; whether something failed."""
+    """Run the command line; returns whether something failed."""
     arguments = _arguments()
     chosen = _chosen(arguments)
     keepalive = {} if arguments.default_keepalive else SHORT_KEEPALIVE
@@ -94,7 +94,7 @@ def main() -> int:
 def stages(
     folder: Path, reference: Reference, keepalive: Mapping[str, float]
 ) -> Iterator[MakeStage]:
-    """Start servers for one language after the other; gives what makes a stage on them."""
+    """Start servers for one language after the other; yields a function that makes a stage."""
     folder.mkdir()
     with (
         site(folder / "site") as server,
@@ -105,11 +105,11 @@ def stages(
 
 
 class Verdict:
-    """How a language fares.
+    """The result of a language.
 
     Attributes:
-        line: What is printed of it.
-        failed: Whether it failed, or is missing where everything must be there.
+        line: The line that is printed for it.
+        failed: Whether it failed, or is missing although nothing may be missing.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class Verdict:
         yield from filter(None, map(play, (one for one in chosen if one in EXCLUSIVE)))
 
     def _play(self, runner: Runner, scenario: Scenario) -> str | None:
-        """Play one scenario; what went wrong, if anything did."""
+        """Play one scenario; returns its error, if any."""
         name = name_of(scenario)
         stage = self._make_stage(runner, f"{runner.language}-{name}")
         began_s = time.monotonic()
@@ -154,7 +154,7 @@ class Verdict:
 
 
 def _failure(scenario: Scenario, stage: Stage) -> str | None:
-    """What goes wrong in a scenario; None where nothing does."""
+    """The error of a scenario, or None."""
     before = len(stage.site.server.incidents())
     try:
         scenario(stage)
@@ -172,7 +172,7 @@ def _note(line: str) -> None:
 
 
 def _chosen(arguments: argparse.Namespace) -> list[Scenario]:
-    """The scenarios that are asked for by name, or all but those of the night."""
+    """The scenarios requested by name, or all but the nightly ones."""
     if arguments.scenario:
         return [scenario for scenario in SCENARIOS if name_of(scenario) in arguments.scenario]
     return [scenario for scenario in SCENARIOS if arguments.every or scenario not in NIGHTLY]

@@ -2,8 +2,8 @@
 
     python -m tests.conformance.cases
 
-writes what is not there yet: the frames of each case, and the report of the library for each of its
-evaluators. What was once committed never changes; see `test_golden`.
+writes the missing files: the frames of each case, and the report of the library for each of its
+evaluators. Committed files never change; see `test_golden`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ARITIES = {"point": 2, "box": 4, "quadrilateral": 8}
 
 @dataclass(frozen=True)
 class Case:
-    """Frames with what they are scored under.
+    """Frames and the evaluators that score them.
 
     Attributes:
         name: Name, and the folder below `GOLDEN`.
@@ -54,7 +54,7 @@ class Case:
 
     @property
     def frames_file(self) -> Path:
-        """What a runner is given."""
+        """The file that a runner gets."""
         return GOLDEN / self.name / "frames.json"
 
     @cached_property
@@ -72,7 +72,7 @@ class Case:
         ]
 
     def golden_reports(self) -> list[Document]:
-        """What every language must get."""
+        """The reports that every language must get."""
         reports = [
             _with_labels(json.loads(file.read_text(encoding="utf-8"))) for file in self.report_files
         ]
@@ -82,15 +82,15 @@ class Case:
 
     @property
     def _later_warnings(self) -> dict[str, list[Document]]:
-        """By evaluator, the warnings where a later release gives others than the golden report.
+        """By evaluator, the warnings of a later release that differ from the golden report.
 
-        They are advice about the data and no figure of the evaluator, whose version stays.
+        They are advice about the data and not a figure of the evaluator, whose version stays.
         """
         file = GOLDEN / self.name / WARNINGS
         return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
     def library_reports(self) -> list[Document]:
-        """What the library makes of the frames, without a server."""
+        """The library's reports on the frames, without a server."""
         configuration = self.document["configuration"]
         message = json_format.ParseDict(configuration["specification"], BenchmarkSpec())
         specification = read_specification(message, "specification")
@@ -284,7 +284,7 @@ def _frames_of(
 
 
 def points() -> Document:
-    """Two objects of three found, one of them 4 pixels off; something seen that is not there."""
+    """Two objects of three found, one of them 4 pixels off, and one false positive."""
     empty = [frame("1", number) for number in (3, 4, 5)]
     truth = [
         frame("1", 1, thing(100.0, 100.0), thing(200.0, 200.0)),
@@ -302,7 +302,7 @@ def points() -> Document:
 
 
 def boxes() -> Document:
-    """Two domains and classes: a car found twice, a person once, and a car too many."""
+    """Two domains and classes: a car found twice, a person once, and a false car."""
 
     def car(x: float, **columns: Any) -> Document:
         return thing(x, 10.0, x + 40.0, 50.0, label="Car", **columns)
@@ -328,15 +328,15 @@ def boxes() -> Document:
 
 
 def empty() -> Document:
-    """Nothing is there and nothing is seen: counts are 0, and shares of them are undefined."""
+    """No objects and no detections: counts are 0, and fractions of them are undefined."""
     frames = [frame("street", number) for number in range(3)]
     return _frames_of("box", {"f1": {}}, frames, frames)
 
 
 def tracks() -> Document:
-    """One object under two identities, one off by 10 pixels and lost once, and something else.
+    """One object with two identities, one off by 10 pixels and lost once, and a false track.
 
-    The last frame is not evaluated, and an object that is to be ignored costs nothing.
+    The last frame is not evaluated, and an ignored object costs nothing.
     """
 
     def person(x: float, track: int, **columns: Any) -> Document:
@@ -380,7 +380,7 @@ def streets() -> Document:
 
 
 def times() -> Document:
-    """A time of some frames on either side, which no score shows and both digests do."""
+    """Some frames on either side have a time, which affects no score but both digests."""
     truth = [frame("1", number, thing(100.0, 100.0)) for number in (1, 2, 3)]
     detections = [frame("1", number, thing(101.0, 100.0)) for number in (1, 2, 3)]
     truth[0]["time_s"], truth[2]["time_s"] = 0.0, 1732270000.1234567
@@ -417,7 +417,7 @@ def masks() -> Document:
         frame("b", 0, small),
     ]
     detections = [
-        # Three columns where there are two, and what the car beside them leaves free.
+        # Three columns instead of two, and what the car beside them leaves free.
         frame("a", 0, seen("0<<", 0.9, (0, 0, 3, 4)), seen("`031O1", 0.8, right)),
         frame("a", 1, seen("0d04", 0.7, (0, 0, 5, 4), "person")),
         frame("a", 2, seen("h0", 0.6, (1, 1, 2, 2))),
@@ -459,7 +459,7 @@ def text_of(document: Document) -> str:
 
 
 def write() -> None:
-    """Write what is not there yet."""
+    """Write the missing files."""
     for case, made in zip(
         CASES, (points, boxes, empty, tracks, streets, times, masks), strict=True
     ):

@@ -1,4 +1,4 @@
-"""Whether what a runner printed is what it should be."""
+"""Compares what a runner printed with what it should print."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ GOLDEN_TOLERANCE = 1e-12
 """Golden reports were made on one machine; another's square roots may differ in the last bit."""
 
 NOT_COMPARED = frozenset({"call_id", "requests_received"})
-"""Metadata of an error that is of one call, or depends on how frames became messages."""
+"""Metadata of an error that belongs to one call, or depends on the division into messages."""
 
 
 class DeviationError(AssertionError):
-    """A runner did something else than it should."""
+    """A runner did something wrong."""
 
 
 def equal(found: Any, expected: Any, what: str) -> None:
-    """Hold a document to another one, bit for bit.
+    """Compare a document with another one, bit for bit.
 
     Raises:
-        DeviationError: Where they differ; it names the first place.
+        DeviationError: If they differ; it names the first place.
     """
     _compare(found, expected, what, _same_number)
 
 
 def close(found: Any, expected: Any, what: str) -> None:
-    """Hold a document to a golden one: numbers agree to `GOLDEN_TOLERANCE`, the rest entirely.
+    """Compare a document with a golden one: numbers within `GOLDEN_TOLERANCE`, the rest exactly.
 
     Raises:
-        DeviationError: Where they differ; it names the first place.
+        DeviationError: If they differ; it names the first place.
     """
     _compare(found, expected, what, _close_number)
 
 
 def same_error(found: Any, expected: Any) -> None:
-    """Hold an error to what the Python client raises.
+    """Compare an error with that of the Python client.
 
     Raises:
-        DeviationError: Where they differ.
+        DeviationError: If they differ.
     """
     equal(_comparable(found), _comparable(expected), "error")
 
@@ -55,10 +55,10 @@ def hold(condition: object, said: str) -> None:
 
 
 def contains(found: Any, expected: Any, what: str) -> None:
-    """Require that a document has everything of another one; it may have more.
+    """Require that a document contains everything of another one; it may have more.
 
     Raises:
-        DeviationError: Where something is missing or different.
+        DeviationError: If something is missing or different.
     """
     if isinstance(expected, dict) and isinstance(found, dict):
         for key, value in expected.items():

@@ -21,7 +21,7 @@ LIVELY: dict[str, Any] = {
     "retry_initial_s": 0.05,
     "retry_maximum_s": 0.5,
 }
-"""A live system, and a client that comes back soon."""
+"""A live system, and a client that retries soon."""
 
 
 @scenario
@@ -33,18 +33,18 @@ def cut_in_a_batch(stage: Stage) -> None:
 @nightly
 @scenario
 def cut_in_an_acknowledgement(stage: Stage) -> None:
-    """A connection that is cut before an acknowledgement is through loses no frame."""
+    """A connection that is cut before an acknowledgement arrives loses no frame."""
     through_proxy(stage, lambda proxy: proxy.cut_after(5, Direction.TO_CLIENT))
 
 
 @scenario
 def cut_again_and_again(stage: Stage) -> None:
-    """Connections of single calls that are cut one after the other lose no frame."""
+    """Connections of unary calls that are cut one after the other lose no frame."""
 
     def cut(proxy: ChaosProxy) -> None:
         for _ in range(3):
             wanted = proxy.connections_made + 1
-            # Armed rather than done: it happens to the next byte, over whichever connection.
+            # Armed in advance: it happens to the next byte, over any connection.
             proxy.cut_after(1, Direction.TO_SERVER, reset=True)
             wait_until(partial(_has_made, proxy, wanted), "a new connection")
 
@@ -53,7 +53,7 @@ def cut_again_and_again(stage: Stage) -> None:
 
 @scenario
 def flipped_bit(stage: Stage) -> None:
-    """Frames of which a bit is flipped on the way are noticed, and sent again as they are."""
+    """Frames with a bit flipped in transit are noticed, and sent again unchanged."""
     objects = [entry["objects"] for entry in STREETS.document["detections"] if entry["objects"]]
     wanted = [
         struct.pack("<d", first["coordinates"][0]) for first, *_ in objects[:: len(objects) // 5]
@@ -69,7 +69,7 @@ def flipped_bit(stage: Stage) -> None:
 @exclusive
 @scenario
 def server_restart(stage: Stage) -> None:
-    """A server that is killed and started again has every acknowledged frame, and gets the rest."""
+    """A server that is killed and restarted has every acknowledged frame, and gets the rest."""
     sending = stage.runner.start("submit", **stage.submitting, **LIVELY)
     try:
         wait_until(lambda: stage.frame_count() >= 16 or not sending.running, "the first frames")
@@ -85,7 +85,7 @@ def server_restart(stage: Stage) -> None:
 @exclusive
 @scenario
 def smaller_batches(stage: Stage) -> None:
-    """A server that is started again and takes smaller batches than it said gets these."""
+    """A restarted server that takes smaller batches than it stated gets smaller ones."""
     environment = stage.site.server.environment
     sending = stage.runner.start("submit", **stage.submitting, **LIVELY)
     try:

@@ -1,4 +1,4 @@
-"""Programs that pages show, built against the packed clients; a benchmark's page's is run."""
+"""Programs shown on pages, built against the packed clients; that of a benchmark's page is run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SHOWN = "shown"
 
 @scenario
 def page_programs(stage: Stage) -> None:
-    """A benchmark's page's program submits as it stands."""
+    """The program of a benchmark's page submits unchanged."""
     language = stage.runner.language
     team = f"page-{language}"
     token = stage.site.organiser.tokens.create(Role.PARTICIPANT, team=team).secret
@@ -50,13 +50,13 @@ def page_programs(stage: Stage) -> None:
         check=False,
     )
     hold(done.returncode == 0, f"the program ended with {done.returncode}: {done.stderr[-1500:]}")
-    equal(done.stdout.strip().lower(), "scored", "what the program says")  # SCORED in Java
+    equal(done.stdout.strip().lower(), "scored", "what the program says")  # SCORED in Java.
     found = stage.site.organiser.submissions.get(f"{PROGRAMS}/{team}-1")
     equal((found.state, found.frame_count), ("scored", 300), "the submission")
 
 
 @nightly
-@exclusive  # It compiles where the program of the page is compiled and run.
+@exclusive  # It is compiled where the program of the page is compiled and run.
 @scenario
 def more_programs(stage: Stage) -> None:
     """Programs of pages of other benchmarks, and those of the README, compile."""
@@ -66,7 +66,7 @@ def more_programs(stage: Stage) -> None:
 
 
 def _compile(language: str, texts: dict[str, str]) -> None:
-    """Compile programs against the packed client, and no others."""
+    """Compile programs against the packed client only."""
     _write(_folder(language), FILES[language], texts)
     try:
         make(language, "programs")
@@ -105,7 +105,7 @@ def other_programs(title: str) -> dict[str, str]:
 
 
 def _write(folder: Path, file: str, texts: dict[str, str]) -> None:
-    """Write each program into a folder of its own."""
+    """Write each program into its own folder."""
     shutil.rmtree(folder, ignore_errors=True)
     for name, text in texts.items():
         (folder / name).mkdir(parents=True)

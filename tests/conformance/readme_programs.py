@@ -1,4 +1,4 @@
-"""The programs of the clients' READMEs, with what a reader's own program has around them."""
+"""The programs of the clients' READMEs, with the surrounding code of a reader's program."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _CPP_MAIN = '\nint main() { submit("token"); }\n'
 
 
 def readme_programs(language: str) -> dict[str, str]:
-    """Whole programs of the README of a client, by a name for each."""
+    """Complete programs from the README of a client, by name."""
     if language not in _AROUND:
         return {}
     text = (ROOT / "clients" / language / "README.md").read_text("utf-8")

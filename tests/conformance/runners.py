@@ -1,4 +1,4 @@
-"""The runners of the languages: how they are built, started and read."""
+"""The runners of the languages: building, starting and reading them."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from tools.clients import ROOT, FailedError, check_toolchain, make
 COMPLETED = 0
 REFUSED = 3
 KILLED = frozenset({-9, 9, 137})
-"""A process that ended itself hard: by SIGKILL, by `_exit(9)`, or by either in a shell."""
+"""Exit codes of a process that ended itself: SIGKILL, `_exit(9)`, or either in a shell."""
 
 RUN_TIMEOUT_S = 180.0
-"""Nothing that a runner does takes so long; one that hangs is ended."""
+"""No command of a runner takes this long; one that hangs is ended."""
 
 Document = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a runner ended with.
+    """The result of a runner.
 
     Attributes:
         code: Its exit code.
-        document: What it printed last; None where that was no JSON object.
-        said: The end of all that it printed, for people.
+        document: The last document it printed; None if that was not a JSON object.
+        said: The end of its output, for people.
     """
 
     code: int
@@ -38,7 +38,7 @@ class Outcome:
     said: str
 
     def result(self) -> Document:
-        """What a command gave that completed."""
+        """The result of a command that succeeded."""
         hold(self.code == COMPLETED, f"ended with {self.code}: {self.said}")
         return self._printed()
 
@@ -58,17 +58,17 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Started:
-    """A runner that was started and runs."""
+    """A running runner."""
 
     process: subprocess.Popen[str]
 
     @property
     def running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether it has not exited."""
         return self.process.poll() is None
 
     def wait(self) -> Outcome:
-        """Wait until it ends.
+        """Wait until it exits.
 
         Raises:
             DeviationError: If it hangs.
@@ -82,7 +82,7 @@ class Started:
         return Outcome(self.process.returncode, _document(out), _last(out + err))
 
     def end(self) -> None:
-        """End it, whatever it does."""
+        """End it, whatever it is doing."""
         self.process.kill()
         self.process.communicate()
 
@@ -93,7 +93,7 @@ class Runner:
 
     Attributes:
         language: The language.
-        program: What is run.
+        program: The command that starts it.
     """
 
     language: str
@@ -127,10 +127,10 @@ class Runner:
 
 @cache
 def build(language: str) -> Runner:
-    """Pack a client, install the package, and build its runner against that, once.
+    """Pack a client, install the package, and build its runner against it, once.
 
     Raises:
-        MissingToolchainError: If the toolchain is not there.
+        MissingToolchainError: If the toolchain is not installed.
         DeviationError: If it cannot be built.
     """
     check_toolchain(language)

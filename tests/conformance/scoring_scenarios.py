@@ -20,7 +20,7 @@ SLOW_BYTES_PER_S = 10_000
 
 @scenario
 def version(stage: Stage) -> None:
-    """The runner says of which language it is, and the version is that of all clients."""
+    """The runner states its language, and the version is that of all clients."""
     expected = {"language": stage.runner.language, "client_version": __version__}
     equal(stage.runner.run("version").result(), expected, "version")
 
@@ -35,14 +35,14 @@ def evaluators(stage: Stage) -> None:
 
 @scenario
 def health(stage: Stage) -> None:
-    """A server that serves says so."""
+    """A serving server is reported as serving."""
     found = stage.runner.run("health", **stage.anyone).result()
     equal(found, {"status": "SERVING"}, "health")
 
 
 @scenario
 def score(stage: Stage) -> None:
-    """Reports are the golden ones, and the Python client's bit for bit."""
+    """Reports equal the golden ones, and the Python client's bit for bit."""
     for case in CASES:
         options = {**stage.anyone, "frames": case.frames_file}
         found = stage.runner.run("score", **options).result()
@@ -53,7 +53,7 @@ def score(stage: Stage) -> None:
 @nightly
 @scenario
 def score_frame_by_frame(stage: Stage) -> None:
-    """A message for each frame gives the same report."""
+    """One message per frame gives the same report."""
     options = {**stage.anyone, "frames": BOXES.frames_file}
     found = stage.runner.run("score", **options, batch_frames=1).result()
     equal(found, stage.reference.run("score", **options).result(), "score")
@@ -61,10 +61,10 @@ def score_frame_by_frame(stage: Stage) -> None:
 
 @scenario
 def live_reports(stage: Stage) -> None:
-    """Live reports cover more and more frames, and the final report is as without them."""
+    """Live reports cover more and more frames, and do not change the final report."""
     options = {**stage.anyone, "frames": STREETS.frames_file}
     with ChaosProxy(stage.site.address) as proxy:
-        # A client that has sent everything at once is told the final report alone.
+        # A client that sends everything at once only gets the final report.
         proxy.throttle(SLOW_BYTES_PER_S, Direction.TO_SERVER)
         lively = {**options, "address": proxy.address, "batch_frames": 5, "live_every_frames": 10}
         found = stage.runner.run("score", **lively).result()
@@ -80,7 +80,7 @@ def live_reports(stage: Stage) -> None:
 
 @scenario
 def refused(stage: Stage) -> None:
-    """What the server refuses comes with reason, violations and their number, as in Python."""
+    """A refusal has reason, violations and their number, as in Python."""
     for name, (kind, document) in _refused_documents().items():
         frames = stage.reference.write_frames(name, document)
         options = {**stage.anyone, "frames": frames}
@@ -103,7 +103,7 @@ def wrong_shape(stage: Stage) -> None:
 
 @scenario
 def unavailable(stage: Stage) -> None:
-    """A server that cannot be reached is told as such, and worth another try."""
+    """An unreachable server is reported as such, and as retriable."""
     with ChaosProxy(stage.site.address) as proxy:
         proxy.refuse()
         error = stage.runner.run("evaluators", address=proxy.address).refusal("unavailable")
@@ -113,7 +113,7 @@ def unavailable(stage: Stage) -> None:
 
 @scenario
 def deadline(stage: Stage) -> None:
-    """A call, a stream, and its opening end in their time where the server does not answer."""
+    """A call, a stream, and its opening end in time if the server does not answer."""
     with ChaosProxy(stage.site.address) as proxy:
         proxy.delay(math.inf)
         options = {"address": proxy.address, "timeout_s": 1}
@@ -128,7 +128,7 @@ def deadline(stage: Stage) -> None:
 
 @scenario
 def cancel_stream(stage: Stage) -> None:
-    """A caller that cancels its stream is let go of, and the server goes on."""
+    """A cancelled stream returns to its caller, and the server continues."""
     options = {**stage.anyone, "frames": STREETS.frames_file}
     found = stage.runner.run("score", **options, cancel_after_frames=150).result()
     equal(found, {"cancelled": True}, "cancelled")
@@ -136,7 +136,7 @@ def cancel_stream(stage: Stage) -> None:
 
 @scenario
 def tls_and_token(stage: Stage) -> None:
-    """Encryption trusts the named authority alone, and the token goes with each call."""
+    """Encryption trusts only the named authority, and every call has the token."""
     encrypted = stage.encrypted
     at_site = {"address": encrypted.address, "server_name": SERVER_NAME, "timeout_s": 60}
     trusting = {**at_site, "ca": encrypted.authority.roots}
@@ -149,7 +149,7 @@ def tls_and_token(stage: Stage) -> None:
 
 @scenario
 def wrong_token(stage: Stage) -> None:
-    """A token that is unknown, or none, is denied access as in Python."""
+    """An unknown token, or none, is refused as in Python."""
     for token in ("vidscore-nonsense", None):
         options = {
             **stage.at_site,
@@ -161,7 +161,7 @@ def wrong_token(stage: Stage) -> None:
 
 
 TOO_FAR_PX = 2e9
-"""A coordinate that no server takes."""
+"""A coordinate that no server accepts."""
 
 
 def _refused_documents() -> dict[str, tuple[str, Document]]:

@@ -1,4 +1,4 @@
-"""Scenarios whose faults a real server shows too seldom: a scripted one plays them."""
+"""Scenarios with faults that a real server shows too seldom: a scripted server plays them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SMALL_BATCHES: dict[str, Any] = {
 
 @scenario
 def acknowledgement_lost(stage: Stage) -> None:
-    """Frames that are durable, and not known to be, are neither lost nor stored twice."""
+    """Frames that are durable, but not known to be, are neither lost nor stored twice."""
     with taking_submissions() as fake:
         fake.faults.after = [None, lose_the_connection, None, lose_the_connection]
         check_sent(fake, sending(stage, fake).wait().result())
@@ -80,7 +80,7 @@ def silent_server(stage: Stage) -> None:
 
 @scenario
 def gives_up(stage: Stage) -> None:
-    """A client whose server stays away raises the last error when its time for retries ends."""
+    """A client whose server stays away raises the last error when its retry time is over."""
     with taking_submissions() as fake:
         live = sending(stage, fake, give_up_after_s=0.5, rate_hz=50)
         try:
@@ -94,7 +94,7 @@ def gives_up(stage: Stage) -> None:
 
 @scenario
 def back_pressure(stage: Stage) -> None:
-    """A full queue raises at once, or after the time that the caller wants to wait."""
+    """A full queue raises at once, or after the caller's timeout."""
     tight = {"batch_frames": 1, "window_frames": 1, "queue_frames": 3, "acknowledge_timeout_s": 600}
     for policy in ({"policy": "raise"}, {"policy": "block", "block_timeout_s": 0.3}):
         with taking_submissions() as fake:
@@ -106,7 +106,7 @@ def back_pressure(stage: Stage) -> None:
 
 @scenario
 def server_refuses_for_good(stage: Stage) -> None:
-    """What another try would not mend is raised, and not tried again."""
+    """An error that no retry cures is raised, and not retried."""
     with taking_submissions() as fake:
         fake.faults.before = [
             None,
@@ -119,7 +119,7 @@ def server_refuses_for_good(stage: Stage) -> None:
 
 @scenario
 def versions(stage: Stage) -> None:
-    """A client says its version with its calls, and tells a server that is too far from it."""
+    """A client sends its version with its calls, and refuses a server of an unsupported version."""
     with taking_submissions() as fake:
         fake.refuse_benchmark = (grpc.StatusCode.FAILED_PRECONDITION, "VERSION_UNSUPPORTED")
         error = sending(stage, fake).wait().refusal("version")["error"]
@@ -129,7 +129,7 @@ def versions(stage: Stage) -> None:
 
 @scenario
 def answer_to_sealing_lost(stage: Stage) -> None:
-    """A seal whose answer is lost is made again; sealing twice changes nothing."""
+    """A seal whose answer is lost is repeated; sealing twice changes nothing."""
     with taking_submissions() as fake:
         fake.faults.sealing = [lose_the_connection]
         scored = pb.WatchSubmissionResponse(submission=fake.message())
@@ -144,7 +144,7 @@ def answer_to_sealing_lost(stage: Stage) -> None:
 
 @scenario
 def watch_goes_on(stage: Stage) -> None:
-    """A watch that breaks goes on from the revision that it has."""
+    """A watch that breaks continues from its known revision."""
 
     def at(state: pb.SubmissionState, revision: int) -> pb.WatchSubmissionResponse:
         submission = pb.Submission(name=NAME, state=state, frame_count=3, revision=revision)
@@ -169,7 +169,7 @@ def sending(stage: Stage, fake: FakeSubmissions, **more: object) -> Started:
     """Send all frames to the scripted server."""
     options: dict[str, Any] = {
         "address": fake.target,
-        "timeout_s": 60,  # a busy machine is given time
+        "timeout_s": 60,  # A busy machine needs time.
         "no_seal": True,
         **SMALL_BATCHES,
         **more,
@@ -184,7 +184,7 @@ def sending(stage: Stage, fake: FakeSubmissions, **more: object) -> Started:
 
 
 def check_sent(fake: FakeSubmissions, result: Document) -> None:
-    """Every frame came once and in order, and every fault happened."""
+    """Every frame arrived once and in order, and every fault happened."""
     hold(fake.stored == FRAMES, f"{len(fake.stored)} frames are stored, in another order")
     equal(fake.faults.before + fake.faults.after, [], "faults that did not happen")
     equal(result["acknowledged_frames"], len(FRAMES), "acknowledged_frames")
@@ -192,7 +192,7 @@ def check_sent(fake: FakeSubmissions, result: Document) -> None:
 
 
 def _say_nothing(_append: pb.AppendRequest, context: grpc.ServicerContext) -> None:
-    """Hold an append until the client has let go of it; it is not stored."""
+    """Hold an append until the client has given up on it; it is not stored."""
     let_go = context.is_active
     wait_until(lambda: not let_go(), f"the end of a call within {WAIT_S:g} s")
     context.abort(grpc.StatusCode.CANCELLED, "let go")

@@ -1,4 +1,4 @@
-"""Real servers to which runners talk: plain, and encrypted with tokens."""
+"""Real servers for runners: plain, and encrypted with tokens."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Site:
     """A hosting server, with an organiser and a team.
 
     Attributes:
-        server: The server, which can be killed and started again.
+        server: The server, which can be killed and restarted.
         organiser: Client of the organiser.
         token: Secret of the team.
     """
@@ -41,7 +41,7 @@ class Site:
         return self.server.address
 
     def host(self, benchmark: str, case: Case, **policy: object) -> None:
-        """Host a benchmark of a case's truth and evaluators; its final scores may be seen."""
+        """Host a benchmark with a case's truth and evaluators, and visible final scores."""
         configuration = case.document["configuration"]
         self.organiser.benchmarks.create(
             benchmark,
@@ -62,7 +62,7 @@ class Site:
 
 @contextmanager
 def site(folder: Path) -> Iterator[Site]:
-    """Start a server with a store of its own."""
+    """Start a server with its own store."""
     folder.mkdir()
     server = KilledServer(folder, minimum_live_interval_ms="10", web="127.0.0.1:0")
     try:
@@ -76,7 +76,7 @@ def site(folder: Path) -> Iterator[Site]:
 
 @dataclass(frozen=True)
 class EncryptedSite:
-    """A server that speaks TLS alone.
+    """A server that only speaks TLS.
 
     Attributes:
         address: Where it listens.
@@ -93,7 +93,7 @@ class EncryptedSite:
 
 @contextmanager
 def encrypted_site(folder: Path) -> Iterator[EncryptedSite]:
-    """Start a server with a certificate of its own."""
+    """Start a server with its own certificate."""
     authorities = []
     for name in ("authority", "stranger"):
         (folder / name).mkdir(parents=True)
@@ -114,10 +114,10 @@ def encrypted_site(folder: Path) -> Iterator[EncryptedSite]:
 
 
 def wait_until(condition: Callable[[], Any], what: str) -> None:
-    """Wait until something holds.
+    """Wait until a condition holds.
 
     Raises:
-        DeviationError: If it does not in a long time.
+        DeviationError: If it does not within a long time.
     """
     limit_s = time.monotonic() + WAIT_S
     while not condition():

@@ -1,4 +1,4 @@
-"""What a scenario has at hand, and the list of all scenarios."""
+"""What scenarios use, and the list of all scenarios."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ PROGRAMS = "programs"
 
 @dataclass
 class Reference:
-    """The Python runner, whose answers are what every language must get.
+    """The Python runner, whose results every language must get.
 
     Attributes:
         runner: The runner.
-        folder: Where files are written that all languages get.
+        folder: Folder of the files that all languages get.
         scores: Scores of `BENCHMARK` for all its detections; empty before the first submission.
     """
 
@@ -40,7 +40,7 @@ class Reference:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, command: str, **options: object) -> Outcome:
-        """What the Python client comes to; asked for once, because no server changes it."""
+        """The result of the Python client; computed once, because no server changes it."""
         asked = {name: value for name, value in options.items() if name != "address"}
         key = json.dumps([command, asked], default=str, sort_keys=True)
         with self._lock:
@@ -51,7 +51,7 @@ class Reference:
     def write_frames(self, name: str, document: Document) -> Path:
         """Write a file of frames, the same for all languages."""
         file = self.folder / f"{name}.json"
-        with self._lock:  # another language may be reading it
+        with self._lock:  # Another language may be reading it.
             if not file.exists():
                 file.write_text(json.dumps(document), encoding="utf-8")
         return file
@@ -59,15 +59,15 @@ class Reference:
 
 @dataclass(frozen=True)
 class Stage:
-    """What a scenario plays on.
+    """What a scenario uses.
 
     Attributes:
-        runner: The runner of the language in question.
+        runner: The runner of the tested language.
         reference: The Python runner.
-        site: A real server; one language after the other has it.
-        encrypted: Another real server, which speaks TLS alone.
-        name: Name for a submission, of this language and scenario alone.
-        keepalive: Options of how silent connections are found out; none for the SDK's defaults.
+        site: A real server; the languages use it one after the other.
+        encrypted: Another real server, which only speaks TLS.
+        name: Name for a submission of this language and scenario.
+        keepalive: Options for the detection of silent connections; none for the SDK's defaults.
     """
 
     runner: Runner
@@ -84,12 +84,12 @@ class Stage:
 
     @property
     def anyone(self) -> dict[str, Any]:
-        """Options that lead to the server, without a token; a busy machine is given time."""
+        """Options that lead to the server, without a token, with a timeout for a busy machine."""
         return {"address": self.site.address, "timeout_s": 60}
 
     @property
     def submitting(self) -> dict[str, Any]:
-        """Options of a submission of all frames; a scenario changes what it wants to."""
+        """Options of a submission of all frames, which a scenario may change."""
         return {
             **self.at_site,
             "benchmark": BENCHMARK,
@@ -99,22 +99,22 @@ class Stage:
         }
 
     def team(self) -> Client:
-        """A client of the same team, to be closed."""
+        """A client of the same team; the caller closes it."""
         return connect(self.site.address, token=self.site.token, timeout_s=60.0)
 
     def frame_count(self) -> int:
-        """Durable frames of this scenario's submission; 0 where it is not there yet."""
+        """Number of durable frames of this scenario's submission; 0 before it exists."""
         try:
             return self.site.organiser.submissions.get(f"{BENCHMARK}/{self.name}").frame_count
         except (NotFoundError, UnavailableError):
             return 0
 
     def check_scored(self, result: Document, opened_offset: int = 0) -> None:
-        """Hold a submission of all frames to what it should have come to.
+        """Compare a submission of all frames with its expected result.
 
         Args:
-            result: What `submit` printed.
-            opened_offset: Frames that were durable when it began, at least.
+            result: The output of `submit`.
+            opened_offset: Minimum number of frames that were durable when it began.
         """
         frame_count = len(STREETS.document["detections"])
         full_name = f"benchmarks/{BENCHMARK}/submissions/{self.name}"
@@ -133,14 +133,14 @@ Scenario = Callable[[Stage], None]
 SCENARIOS: list[Scenario] = []
 
 EXCLUSIVE: list[Scenario] = []
-"""Scenarios during which no other is played, because they restart the server of all."""
+"""Scenarios during which no other is played, because they restart the shared server."""
 
 NIGHTLY: list[Scenario] = []
-"""Scenarios that are played only where every one is asked for."""
+"""Scenarios that are played only with --every."""
 
 
 def scenario(function: Scenario) -> Scenario:
-    """Put a scenario on the list; its name is the function's."""
+    """Add a scenario to the list under the name of its function."""
     SCENARIOS.append(function)
     return function
 
@@ -174,7 +174,7 @@ def _street() -> Frames:
 
 
 def prepare(site: Site, reference: Reference) -> None:
-    """Host what the scenarios need, and get the reference scores."""
+    """Host the benchmarks of the scenarios, and compute the reference scores."""
     site.host(BENCHMARK, STREETS)
     site.host(SCARCE, POINTS, submissions_in_all=1)
     site.host(BOARD, POINTS)
@@ -205,6 +205,6 @@ def prepare(site: Site, reference: Reference) -> None:
     reference.scores = submit(BENCHMARK, STREETS, site.token)["scores"]
     hold(reference.scores, "the reference submission has no scores that its team may see")
     submit(SCARCE, POINTS, site.token)
-    for team in ("eagle", "kestrel"):  # their scores are equal, so that they share a rank
+    for team in ("eagle", "kestrel"):  # Their scores are equal, so they share a rank.
         token = site.organiser.tokens.create(Role.PARTICIPANT, team=team).secret
         submit(BOARD, POINTS, token, f"of-{team}")

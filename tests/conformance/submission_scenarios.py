@@ -19,7 +19,7 @@ def submit(stage: Stage) -> None:
 
 @scenario
 def submit_by_single_calls(stage: Stage) -> None:
-    """A call for each batch gives the same scores."""
+    """One unary call per batch gives the same scores."""
     options = {**stage.submitting, "unary": True, "batch_frames": 16}
     stage.check_scored(stage.runner.run("submit", **options).result())
 
@@ -36,8 +36,8 @@ def submit_tiny_batches(stage: Stage) -> None:
 
 @scenario
 def process_death(stage: Stage) -> None:
-    """A process that dies goes on by name where it was, and sends no durable frame twice."""
-    # What is not acknowledged keeps the rest waiting, so that there is a rest when it dies.
+    """A restarted process continues by name where it was, and sends no durable frame twice."""
+    # Unacknowledged frames keep the rest waiting, so that there is a rest when it dies.
     pace = {"batch_frames": 5, "window_frames": 5, "rate_hz": 100}
     dying = stage.runner.run("submit", **stage.submitting, **pace, die_after_acknowledged=30)
     hold(dying.code in KILLED, f"ended with {dying.code} in place of dying: {dying.said}")
@@ -48,7 +48,7 @@ def process_death(stage: Stage) -> None:
 
 @scenario
 def superseded(stage: Stage) -> None:
-    """A writer whose stream a younger one opens stops, and says why."""
+    """A writer whose stream a newer one opens stops, and says why."""
     pace = {"batch_frames": 2, "batch_interval_s": 0.02, "rate_hz": 20}
     first = stage.runner.start("submit", **stage.submitting, **pace)
     try:
@@ -64,7 +64,7 @@ def superseded(stage: Stage) -> None:
 
 @scenario
 def quota_exceeded(stage: Stage) -> None:
-    """A team whose quota is used up is told so, as in Python."""
+    """A team whose quota is used up gets the same error as in Python."""
     more = {"benchmark": SCARCE, "frames": POINTS.frames_file}
     _refused_as_in_python(stage, "quota_exceeded", submission="one-more", **more)
 
@@ -82,19 +82,19 @@ def refused_append(stage: Stage) -> None:
 
 @scenario
 def submit_after_sealing(stage: Stage) -> None:
-    """A submission that is sealed takes no more frames, as in Python."""
+    """A sealed submission accepts no more frames, as in Python."""
     _refused_as_in_python(stage, "submission_ended", submission="reference")
 
 
 @scenario
 def no_such_benchmark(stage: Stage) -> None:
-    """A benchmark that is not there is not found, as in Python."""
+    """A missing benchmark is not found, as in Python."""
     _refused_as_in_python(stage, "not_found", submission="one", benchmark="nowhere")
 
 
 @scenario
 def get_and_cancel(stage: Stage) -> None:
-    """A submission that stays open is shown as it is, and can be given up."""
+    """An open submission is shown as it is, and can be cancelled."""
     options = {**stage.submitting, "no_seal": True}
     result = stage.runner.run("submit", **options).result()
     equal(result["state"], "receiving", "state")

@@ -1,4 +1,4 @@
-"""The golden frames and reports that every client is held to."""
+"""The golden frames and reports that every client must reproduce."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_boxes_of_three_objects_in_one_domain_all_are_found_beside_a_false_alarm
     assert _value(BOXES, "precision", 1, domain="Helicopter") is None
 
 
-def test_empty_frames_have_counts_and_no_shares() -> None:
+def test_empty_frames_have_counts_and_undefined_fractions() -> None:
     assert _value(EMPTY, "true_positives") == _value(EMPTY, "false_positives") == 0
     assert _value(EMPTY, "precision") is None
     assert _value(EMPTY, "recall") is None
@@ -96,7 +96,7 @@ def test_times_are_in_the_digests_of_both_sides_and_in_no_score() -> None:
 
 
 def test_tracks_of_eight_objects_seven_are_matched_one_under_another_identity() -> None:
-    """What matches an ignored object is no false alarm, and the last frame is not evaluated."""
+    """A match of an ignored object is not a false positive, and the last frame is not evaluated."""
     counts = ("matches", "misses", "false_positives", "id_switches", "fragmentations")
     assert [_value(TRACKS, name) for name in counts] == [7, 1, 1, 1, 1]
     assert _value(TRACKS, "mota") == 1 - 3 / 8
@@ -109,8 +109,8 @@ def test_masks_of_four_objects_three_are_found_beside_two_false_alarms() -> None
     assert _value(MASKS, "recall") == 3 / 4
 
 
-def test_no_golden_that_was_committed_ever_changes() -> None:
-    """A change of scores is a new version of the evaluator, and a new file."""
+def test_no_committed_golden_file_ever_changes() -> None:
+    """A change of scores needs a new version of the evaluator, and a new file."""
     but = f":(exclude,glob)**/{WARNINGS}"
     changed = subprocess.run(
         ["git", "log", "--format=", "--name-status", "--diff-filter=MD", "--", GOLDEN, but],

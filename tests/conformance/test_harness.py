@@ -1,4 +1,4 @@
-"""The suite notices what a client does wrong."""
+"""The suite notices a client's mistakes."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ DIFFERENT = [
 
 
 @pytest.mark.parametrize(("found", "expected"), DIFFERENT)
-def test_documents_that_differ_are_told_apart(found: Any, expected: Any) -> None:
+def test_different_documents_are_distinguished(found: Any, expected: Any) -> None:
     with pytest.raises(DeviationError, match="document"):
         equal(found, expected, "document")
 
 
-def test_a_whole_number_is_the_same_number_however_json_has_it() -> None:
+def test_an_integer_is_the_same_number_in_every_json_form() -> None:
     equal({"value": 8}, {"value": 8.0}, "document")
 
 
@@ -60,7 +60,7 @@ def test_golden_figures_may_differ_by_a_last_bit_and_no_more() -> None:
         close([0.3 + 1e-9], [0.3], "figures")
 
 
-def test_a_document_may_have_more_than_what_it_must_contain() -> None:
+def test_a_document_may_have_more_than_the_required_content() -> None:
     contains({"a": 1, "b": [{"c": 2, "d": 3}]}, {"b": [{"c": 2}]}, "document")
     with pytest.raises(DeviationError, match="'c' is missing"):
         contains({"b": [{"d": 3}]}, {"b": [{"c": 2}]}, "document")
@@ -81,7 +81,7 @@ def test_errors_may_differ_only_in_what_is_of_one_call() -> None:
         same_error(first, other)
 
 
-def test_another_kind_of_error_is_told() -> None:
+def test_another_kind_of_error_is_reported() -> None:
     outcome = Outcome(3, {"error": {"kind": "internal"}}, "")
     with pytest.raises(DeviationError, match="internal, not conflict"):
         outcome.refusal("conflict")
@@ -97,12 +97,12 @@ def test_the_last_line_of_a_runner_is_its_document(tmp_path: Path) -> None:
     assert runner.run("health").result() == {"a": 1}
 
 
-def test_a_runner_that_prints_something_else_is_told(tmp_path: Path) -> None:
+def test_other_output_of_a_runner_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DeviationError, match="printed no JSON object: rubbish"):
         _runner(tmp_path, "echo rubbish").run("health").result()
 
 
-def test_options_are_given_as_the_contract_says(tmp_path: Path) -> None:
+def test_options_are_passed_as_the_contract_says(tmp_path: Path) -> None:
     runner = _runner(tmp_path, 'printf \'{"given": "%s"}\' "$*"')
     given = runner.run("submit", batch_frames=4, replay=True, unary=False, token=None).result()
     assert given == {"given": "submit --batch-frames 4 --replay"}
@@ -126,7 +126,7 @@ class PlayedRunner:
 
 
 class PlayedStage:
-    """Has what the scenario of scores asks for."""
+    """Has what the scenario of scores needs."""
 
     def __init__(self, runner: PlayedRunner) -> None:
         self.runner = runner
@@ -154,13 +154,13 @@ def _without_a_digest(_case: Any, document: Document) -> None:
 
 
 @pytest.mark.parametrize("change", [_one_bit, _undefined_as_zero, _without_a_digest])
-def test_a_report_that_is_not_the_python_clients_fails(change: Any) -> None:
+def test_a_report_that_differs_from_the_python_clients_fails(change: Any) -> None:
     stage: Any = PlayedStage(PlayedRunner(change))
     with pytest.raises(DeviationError):
         scoring_scenarios.score(stage)
 
 
-def test_a_report_that_is_passes() -> None:
+def test_a_report_that_equals_the_python_clients_passes() -> None:
     stage: Any = PlayedStage(PlayedRunner())
     scoring_scenarios.score(stage)
 
@@ -172,14 +172,14 @@ def test_the_page_has_a_program_for_every_language_of_the_suite() -> None:
         assert language in program_scenarios.FILES
 
 
-def test_every_scenario_has_a_name_of_its_own_that_a_submission_may_have() -> None:
+def test_every_scenario_has_its_own_name_that_a_submission_may_have() -> None:
     names = [name_of(scenario) for scenario in SCENARIOS]
     assert len(set(names)) == len(names)
     assert max(len(f"typescript-{name}") for name in names) <= 63
 
 
 @pytest.mark.parametrize(("required", "failed"), [("1", True), ("0", False)])
-def test_a_missing_toolchain_is_named_and_fails_only_where_everything_must_be_there(
+def test_a_missing_toolchain_is_named_and_fails_only_if_nothing_may_be_missing(
     monkeypatch: pytest.MonkeyPatch, required: str, failed: bool
 ) -> None:
     monkeypatch.setenv("VIDSCORE_REQUIRE_ALL", required)

@@ -27,7 +27,7 @@ SILENT_AFTER_BYTES = 4_000
 """More than a scoring stream's configuration, and less than its frames."""
 
 NEVER_AGAIN_HZ = 0.001
-"""A live system whose second frame comes after everything is over."""
+"""A live system whose second frame comes after the end of the test."""
 
 LINGER_S = 600
 
@@ -38,14 +38,14 @@ REFUSALS = 6
 
 @scenario
 def silent_connection(stage: Stage) -> None:
-    """A submission whose connection goes silent goes on over a new one."""
+    """A submission whose connection goes silent continues over a new one."""
     through_proxy(stage, lambda proxy: proxy.silence(), acknowledge_timeout_s=5, **stage.keepalive)
 
 
 @nightly
 @scenario
 def silent_score(stage: Stage) -> None:
-    """A scoring stream whose connection goes silent ends, and says that the server is gone."""
+    """A scoring stream whose connection goes silent ends with an error about the lost server."""
     options = {**stage.anyone, "frames": STREETS.frames_file, "batch_frames": 5}
     with ChaosProxy(stage.site.address) as proxy:
         proxy.silence_after(SILENT_AFTER_BYTES, Direction.TO_SERVER)
@@ -55,7 +55,7 @@ def silent_score(stage: Stage) -> None:
 
 @scenario
 def cut_unary(stage: Stage) -> None:
-    """A connection that is closed or reset before a call, or in it, is unavailability."""
+    """A connection closed or reset before or during a call gives UNAVAILABLE."""
     for reset in (False, True):
         with ChaosProxy(stage.site.address) as proxy:
             proxy.hang_up(reset=reset)
@@ -71,7 +71,7 @@ def cut_unary(stage: Stage) -> None:
 
 @scenario
 def stopping_server(stage: Stage) -> None:
-    """A call that reaches a server as it stops is unavailability, though gRPC says CANCELLED."""
+    """A call that reaches a stopping server gives UNAVAILABLE, although gRPC reports CANCELLED."""
     with serving(health=_StoppingHealth()) as server:
         asking = {"address": server.target, "timeout_s": 60}
         _unavailable(stage.runner.run("health", **asking).refusal("unavailable"))
@@ -89,7 +89,7 @@ def wrong_host_name(stage: Stage) -> None:
 
 @scenario
 def client_certificate(stage: Stage) -> None:
-    """A server that wants a certificate is shown it; files that are none are refused at once."""
+    """A server that requires a certificate gets it; invalid files are refused at once."""
     authority = stage.encrypted.authority
     pair = (authority.read("server.key"), authority.read("server.pem"))
     wanting = grpc.ssl_server_credentials([pair], authority.read("ca.pem"), True)
@@ -124,7 +124,7 @@ def lone_frame(stage: Stage) -> None:
 @nightly
 @scenario
 def back_off(stage: Stage) -> None:
-    """Tries are no faster than the settings say, nor than the server wants."""
+    """Retries are no faster than the settings say, nor than the server asks."""
     _check_waits(stage, refusal=_busy(None), least_s=0.2, retry_initial_s=0.4, retry_maximum_s=0.4)
     _check_waits(stage, refusal=_busy(1.0), least_s=1.0)
     with taking_submissions() as fake, ChaosProxy(fake.target) as proxy:
@@ -157,7 +157,7 @@ def two_pages(stage: Stage) -> None:
 
 @scenario
 def close(stage: Stage) -> None:
-    """Closing a stream delivers or says what is missing; closing a client ends its connection."""
+    """Closing a stream delivers or reports the rest; closing a client ends its connection."""
     closing = {**stage.submitting, "close": True}
     equal(stage.runner.run("submit", **closing).result(), {"undelivered_frames": 0}, "close")
     equal(stage.frame_count(), len(FRAMES), "durable frames")
@@ -174,7 +174,7 @@ def close(stage: Stage) -> None:
 
 
 class _CuttingHealth(health_pb2_grpc.HealthServicer):
-    """Cuts the connection over which it is asked."""
+    """Cuts the connection of its caller."""
 
     cut: Callable[[], None]
 
@@ -183,12 +183,12 @@ class _CuttingHealth(health_pb2_grpc.HealthServicer):
         ended = threading.Event()
         context.add_callback(ended.set)
         self.cut()
-        ended.wait()  # an answer could still be faster than the cut
+        ended.wait()  # An answer could still be faster than the cut.
         return health_pb2.HealthCheckResponse()
 
 
 class _StoppingHealth(health_pb2_grpc.HealthServicer):
-    """Ends calls as gRPC's server ends those that it has not begun when it stops."""
+    """Ends calls like gRPC's server ends those that it has not begun when it stops."""
 
     def Check(self, request: Any, context: Any) -> Any:  # noqa: N802 - grpc's name
         del request
@@ -198,7 +198,7 @@ class _StoppingHealth(health_pb2_grpc.HealthServicer):
 def _check_waits(
     stage: Stage, *, refusal: Callable[[grpc.ServicerContext], None], least_s: float, **pace: float
 ) -> None:
-    """Refuse several tries; after the first one there are at least so many seconds between two."""
+    """Refuse several attempts; after the first one there must be a minimum wait between two."""
     came_s: list[float] = []
 
     def note(_append: Any, context: grpc.ServicerContext) -> None:
@@ -214,7 +214,7 @@ def _check_waits(
 
 
 def _busy(retry_delay_s: float | None) -> Callable[[grpc.ServicerContext], None]:
-    """Ends a call as a server does that has no time now."""
+    """Ends a call like a server that is busy."""
     details = []
     if retry_delay_s is not None:
         delay = error_details_pb2.RetryInfo()

@@ -1,4 +1,4 @@
-"""An organiser who works while servers die: truth, scores, backups, benchmarks that come back."""
+"""An organiser who works while servers die: truth, scores, backups, restored benchmarks."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ SELECT submissions.submission, submissions.frame_count,
 FROM submissions WHERE submissions.frame_count > 0
 """
 PASSING = {"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "RESOURCE_EXHAUSTED"}
-"""Codes of what a server that dies may answer."""
+"""Codes that a call may get from a server that dies."""
 
 
 class BusyOrganiser(threading.Thread):
-    """An organiser who does one thing after the other, whatever becomes of it.
+    """An organiser who does one thing after the other, whatever the outcome.
 
     Args:
         address: Where the server listens.
@@ -45,8 +45,8 @@ class BusyOrganiser(threading.Thread):
         folder: Where backups are restored.
 
     Attributes:
-        done: How often each thing went well.
-        failure: What went wrong that is not for the death of a server.
+        done: How often each thing succeeded.
+        failure: An error that the death of a server does not explain.
     """
 
     def __init__(self, address: str, secret: str, folder: Path) -> None:
@@ -61,7 +61,7 @@ class BusyOrganiser(threading.Thread):
         self._enough = threading.Event()
 
     def finish(self) -> None:
-        """Begin nothing new, and wait until what was begun has ended."""
+        """Begin nothing new, and wait until running work has ended."""
         self._enough.set()
         self.join(600.0)
         assert not self.is_alive(), f"{self.name} does not end"
@@ -69,7 +69,7 @@ class BusyOrganiser(threading.Thread):
             raise self.failure
 
     def run(self) -> None:
-        """Work until it is enough."""
+        """Work until told to stop."""
         works = (self._upload, self._rescore, self._back_up, self._replace)
         try:
             with (
@@ -92,14 +92,14 @@ class BusyOrganiser(threading.Thread):
             self.failure = failure
 
     def _upload(self, _: Client, organiser: Organiser) -> None:
-        """A further revision of the same truth, so that every score stays what it is."""
+        """Upload another revision of the same truth, so that all scores stay the same."""
         organiser.upload(truth(max(SIZES)))
 
     def _rescore(self, client: Client, _: Organiser) -> None:
         client.benchmarks.rescore("dots").wait(60.0)
 
     def _back_up(self, client: Client, _: Organiser) -> None:
-        """A backup that ends well is whole, and what is restored of it is of one moment."""
+        """A backup that succeeds is complete, and is restored to the state of one moment."""
         data = io.BytesIO()
         client.export_backup(data.write)
         data.seek(0)
@@ -114,7 +114,7 @@ class BusyOrganiser(threading.Thread):
                 assert frame_count == appended, f"{submission} of a backup"
 
     def _replace(self, client: Client, _: Organiser) -> None:
-        """A benchmark is there or not, and comes back out of its backup."""
+        """Delete a benchmark and restore it from its backup; it exists or not, never in part."""
         names = {entry.name.rpartition("/")[2] for entry in client.benchmarks.list()}
         assert names >= {"dots"}
         if OTHER not in names:

@@ -1,4 +1,4 @@
-"""What must be so after any crash: nothing acknowledged is lost, nothing is counted twice."""
+"""Invariants after any crash: no acknowledged frame is lost, and none is counted twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deaths of servers: when each of them dies, and that it has what it had once it lives again."""
+"""When servers die, and the check that they have all acknowledged data when they live again."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ LATEST_PASS = {"before_scoring": 2, "before_score_commit": 2}
 REACH_TIMEOUT_S = 20.0
 
 EVERY_OUTAGE = 12
-"""Every so manieth death is followed by an outage."""
+"""One of this many deaths is followed by an outage."""
 OUTAGE_S = 12.0
-"""Longer than every timeout that does not begin anew with an answer."""
+"""Longer than every timeout that does not restart with an answer."""
 OUTAGE_SHIFT_S = 3 * 3600
-"""What the clock of a store that is a file leaps ahead in an outage: as if it had lasted hours."""
+"""How far the clock of a file store leaps in an outage, as if it had lasted hours."""
 
 LONGEST_LIFE_S = 1.0
 LONGEST_START_S = 0.5
 EVERY_STARTING = 6
-"""Every so manieth death comes while the server starts."""
+"""One of this many deaths happens while the server starts."""
 
 
 def schedule(count: int) -> Iterator[str]:
-    """When a server dies each time: mostly at random or at its failpoints in turn."""
+    """The moments of all deaths: mostly random, and at the failpoints in turn."""
     for number in range(count):
         if number % EVERY_OUTAGE == EVERY_OUTAGE - 1:
             yield OUTAGE
@@ -50,7 +50,7 @@ def schedule(count: int) -> Iterator[str]:
 
 
 def killed(died: Counter[str]) -> dict[str, int]:
-    """How many SIGKILLs of which kind the deaths of servers were, for the record."""
+    """The number of SIGKILLs by kind, for the record."""
     starting, outages = died[STARTING], died[OUTAGE]
     return {
         "SIGKILLs of a server": died.total() - starting,
@@ -60,18 +60,18 @@ def killed(died: Counter[str]) -> dict[str, int]:
 
 
 class Dying(threading.Thread):
-    """Lets one server die again and again, while others do their work and die as well.
+    """Lets one server die repeatedly, while others work and die as well.
 
     Args:
-        server: The server, which has an address; it runs in the end.
-        moments: When it dies, death by death.
-        known: How far streams are known to be durable, at present.
-        chance: What all chance follows from.
+        server: The server, which has an address; it runs at the end.
+        moments: The moment of each death.
+        known: Returns the known durable positions of streams.
+        chance: The source of all random choices.
         clock_shift_s: How far its clock is ahead.
         own_clock: Whether its clock is that of the store; then it leaps in an outage.
 
     Attributes:
-        died: How often it died at which moment.
+        died: Number of deaths at each moment.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Dying(threading.Thread):
         self._failure: BaseException | None = None
 
     def finish(self) -> None:
-        """Wait until it has died as often as it should."""
+        """Wait until it has died as often as planned."""
         self.join()
         if self._failure is not None:
             raise self._failure
@@ -114,7 +114,7 @@ class Dying(threading.Thread):
             self._failure = failure
 
     def _die(self, moment: str, known: list[Position]) -> str:
-        """Live with all that was there, and die; gives when it died."""
+        """Start with all data, and die; returns the moment of death."""
         if moment == STARTING:
             self._server.begin(self._failpoints())
             time.sleep(LONGEST_START_S * self._chance.random())
@@ -133,9 +133,9 @@ class Dying(threading.Thread):
         return moment
 
     def _live(self, known: list[Position], *failpoints: str) -> None:
-        """Live with all that was there.
+        """Start with all data.
 
-        With a failpoint it may die before it listens or has answered: the next life is asked.
+        With a failpoint it may die before it listens or answers: then the next life is checked.
         """
         listening = self._server.begin(self._failpoints(*failpoints)).get(timeout=TIMEOUT_S)
         if failpoints:

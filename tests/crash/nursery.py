@@ -1,8 +1,8 @@
-"""Servers forked off a process that has loaded the server, so that to start one costs little.
+"""Servers forked from a process that has loaded the server, which makes starting one cheap.
 
 Loading is nearly all of the two seconds of processor time that `vidscore serve` takes to listen.
 The nursery has one thread and has never used gRPC, so its children are as good as fresh processes;
-each is a server like any other, with workers of its own, and can be killed.
+each is a server like any other, with its own workers, and can be killed.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ LOADED = (
     "vidscore_server.store.sqlite",
     "vidscore_server.store.postgresql",
 )
-"""What a server loads while it starts."""
+"""Modules that a server loads while it starts."""
 
 
 class ForkedServer:
-    """A server of the nursery; what `subprocess.Popen` gives, as far as tests use it.
+    """A server of the nursery, with the part of `subprocess.Popen` that tests use.
 
     Args:
-        life: Where the nursery tells its process and how it ends.
+        life: The pipe on which the nursery reports its process and how it ends.
         stderr: Its log.
 
     Attributes:
-        pid: Its process.
+        pid: Its process id.
         stderr: Its log.
     """
 
@@ -51,7 +51,8 @@ class ForkedServer:
         self._life = life
         self._code: int | None = None
         self.pid = int(life.recv(MESSAGE_BYTES))
-        self._process = os.pidfd_open(self.pid)  # its number may soon be another's
+        # Its process id may soon belong to another process.
+        self._process = os.pidfd_open(self.pid)
 
     def send_signal(self, number: int) -> None:
         """Send it a signal, if it still runs."""
@@ -66,15 +67,15 @@ class ForkedServer:
             self.send_signal(signal.SIGKILL)
 
     def terminate(self) -> None:
-        """Ask it to end."""
+        """Ask it to exit."""
         if self._code is None:
             self.send_signal(signal.SIGTERM)
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait until it has ended; gives how.
+        """Wait until it has exited; returns its exit code.
 
         Raises:
-            subprocess.TimeoutExpired: If it has not ended in time.
+            subprocess.TimeoutExpired: If it has not exited in time.
         """
         if self._code is None:
             self._life.settimeout(timeout)
@@ -88,7 +89,7 @@ class ForkedServer:
 
 
 class Nursery:
-    """A process that has loaded the server and forks one off for each that is asked for."""
+    """A process that has loaded the server and forks one on each request."""
 
     def __enter__(self) -> Self:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -99,7 +100,7 @@ class Nursery:
                 cwd=ROOT,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                # Threads of a numerical library would not be in the children.
+                # Threads of a numerical library would be missing in the children.
                 env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
                 pass_fds=[theirs.fileno()],
             )
@@ -118,7 +119,7 @@ class Nursery:
         """Start a server.
 
         Args:
-            environment: Variables that it has beside those of this process.
+            environment: Variables in addition to those of this process.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         reading, writing = os.pipe()
@@ -130,7 +131,7 @@ class Nursery:
 
 
 def rear(control_file: int) -> None:
-    """Be the nursery: fork servers until nobody asks for any more."""
+    """Be the nursery: fork servers until there are no more requests."""
     for name in LOADED:
         importlib.import_module(name)
     control = socket.socket(fileno=control_file)
@@ -158,7 +159,7 @@ def rear(control_file: int) -> None:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 os.dup2(log, sys.stderr.fileno())
-                # The text over it takes the file for the one that it was.
+                # The text wrapper over it assumes that the file is the one it was.
                 sys.stderr = os.fdopen(sys.stderr.fileno(), "w", buffering=1, closefd=False)
                 ready.close()
                 for inherited in (control, *lives.values()):
@@ -175,9 +176,9 @@ def rear(control_file: int) -> None:
 
 
 def _bury(lives: dict[int, socket.socket]) -> None:
-    """Tell of each server that has ended how it did, and end the workers that it has left.
+    """Report the exit code of each server that has exited, and end its remaining workers.
 
-    They would end by themselves, once they have loaded what they need: a second for each death.
+    The workers would end by themselves, once they have loaded their modules: a second per death.
     """
     for process_id in list(lives):
         if os.waitid(os.P_PID, process_id, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
@@ -189,7 +190,7 @@ def _bury(lives: dict[int, socket.socket]) -> None:
 
 
 def _serve(environment: Mapping[str, str]) -> NoReturn:
-    """Be a server, in a process of its own."""
+    """Be a server in its own process."""
     from vidscore_cli.main import main
 
     os.environ.update(environment)

@@ -1,4 +1,4 @@
-"""An organiser of a hosted benchmark, who looks at what came of submissions."""
+"""An organiser of a hosted benchmark, who checks the results of submissions."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Organiser:
         self._access = access_service_pb2_grpc.AccessServiceStub(channel)
 
     def host(self, truth: annotations_pb2.AnnotationBatch) -> None:
-        """Make the benchmark and its truth."""
+        """Create the benchmark and its truth."""
         self.host_without_truth()
         self.upload(truth)
 
     def host_without_truth(self) -> None:
-        """Make the benchmark."""
+        """Create the benchmark."""
         self._benchmarks.CreateBenchmark(
             organiser_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=dots()),
             metadata=self._metadata,
@@ -78,7 +78,7 @@ class Organiser:
         return report
 
     def reports(self, name: str) -> list[bytes]:
-        """The reports of its scores, newest first; those by which a re-scoring changed nothing."""
+        """The reports of its scores, newest first."""
         request = submission_service_pb2.ListScoresRequest(submission=name)
         scores = self._submissions.ListScores(request, metadata=self._metadata).scores
         return [report_bytes(score.report) for score in scores]

@@ -1,4 +1,4 @@
-"""A hosting server that is killed and started again, at one address and over one store."""
+"""A hosting server that is killed and restarted, at one address and over one store."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KILLED = -9
 SETTINGS = {
     "workers": "1",
     "upkeep_interval_ms": "50",
-    # A writer whose server is killed does not tell that it is gone.
+    # A client whose server is killed gets no message that it is gone.
     "idle_timeout_s": "10",
 }
 
@@ -41,18 +41,18 @@ class Process(Protocol):
         """End it at once."""
 
     def terminate(self) -> None:
-        """Ask it to end."""
+        """Ask it to exit."""
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait until it has ended; gives how.
+        """Wait until it has exited; returns its exit code.
 
         Raises:
-            subprocess.TimeoutExpired: If it has not ended in time.
+            subprocess.TimeoutExpired: If it has not exited in time.
         """
 
 
 def new_site(store: str) -> tuple[str, str]:
-    """Make a store; gives it and the secret of an organiser's token."""
+    """Create a store; returns it and the secret of an organiser's token."""
     return store, initialise(store).secret
 
 
@@ -60,11 +60,11 @@ class KilledServer:
     """`vidscore serve` over a store, one process after the other.
 
     Args:
-        folder: Where the store is kept, where it is a file.
-        site: Another store and the secret of an organiser's token, made already; None for a new
-            store in the folder.
-        nursery: What forks its processes off, which costs less; None to start each anew.
-        settings: Settings of the server, beside those of every such server.
+        folder: Folder of the store, if it is a file.
+        site: Another store and the secret of its organiser's token; None for a new store in the
+            folder.
+        nursery: Forks its processes, which is cheaper; None to start each from scratch.
+        settings: Settings of the server, in addition to those of every such server.
 
     Attributes:
         secret: Token of an organiser.
@@ -79,7 +79,7 @@ class KilledServer:
         nursery: Nursery | None = None,
         **settings: str,
     ) -> None:
-        """Make the store; nothing runs yet."""
+        """Create the store; nothing runs yet."""
         self.address = "127.0.0.1:0"
         self.environment: dict[str, str] = {}
         store, self.secret = site or new_site(str(folder / "store.db"))
@@ -97,7 +97,7 @@ class KilledServer:
         self.address = address
 
     def begin(self, failpoints: str = "") -> SimpleQueue[str | None]:
-        """Start it; gives what will have its address once it listens, or None if it has ended."""
+        """Start it; the returned queue gets its address once it listens, or None if it ends."""
         values = {**self._settings, "listen": self.address}
         environment = {f"VIDSCORE_SERVER_{name.upper()}": text for name, text in values.items()}
         environment |= {**self.environment, FAILPOINTS_VARIABLE: failpoints}
@@ -111,7 +111,7 @@ class KilledServer:
 
     @property
     def site_address(self) -> str:
-        """Where its site is, in its present life; empty until it is known, or where it has none."""
+        """Address of its site in its present life; empty until it is known, or if there is none."""
         for line in reversed(self._log):
             if '"event": "site"' in line:
                 return str(json.loads(line)["address"])
@@ -121,9 +121,9 @@ class KilledServer:
 
     @property
     def metrics_address(self) -> str:
-        """Where its metrics are, in its present life, once it listens.
+        """Address of its metrics in its present life, once it listens.
 
-        It has them where the setting `metrics_listen` says so.
+        It has one if the setting `metrics_listen` says so.
         """
         lines = [line for line in self._log if '"event": "metrics"' in line]
         return str(json.loads(lines[-1])["address"])
@@ -135,7 +135,7 @@ class KilledServer:
         return self._process.pid
 
     def dies_within(self, time_s: float) -> bool:
-        """Wait until it has ended of itself; whether it has. It may end by SIGKILL alone."""
+        """Wait until it has exited by itself; whether it has. Only SIGKILL is an allowed exit."""
         assert self._process is not None
         try:
             code = self._process.wait(time_s)
@@ -145,16 +145,16 @@ class KilledServer:
         return True
 
     def pause(self) -> None:
-        """Stop its process where it is, as a machine that hangs does, until `go_on`."""
+        """Stop its process, as if the machine hung, until `go_on`."""
         os.kill(self.process_id, signal.SIGSTOP)
 
     def go_on(self) -> None:
-        """Let it go on."""
+        """Let it continue."""
         os.kill(self.process_id, signal.SIGCONT)
 
     @contextmanager
     def paused_children(self) -> Iterator[None]:
-        """Stop its workers where they are, until the end of the block."""
+        """Stop its workers until the end of the block."""
         tasks = Path(f"/proc/{self.process_id}/task")
         children = {
             int(child)
@@ -170,7 +170,7 @@ class KilledServer:
                 os.kill(child, signal.SIGCONT)
 
     def has_said(self, words: str) -> bool:
-        """Whether a line of its log has some words."""
+        """Whether a line of its log contains a text."""
         return any(words in line for line in self._log)
 
     def kill(self) -> None:
@@ -182,7 +182,7 @@ class KilledServer:
             self._reader.join()
 
     def ends(self) -> int:
-        """Wait until it has ended of itself; gives how it ended."""
+        """Wait until it has exited by itself; returns its exit code."""
         assert self._process is not None
         code = self._process.wait(TIMEOUT_S)
         if self._reader is not None:
@@ -190,18 +190,18 @@ class KilledServer:
         return code
 
     def stop(self) -> int:
-        """Stop it in order; gives how it ended."""
+        """Stop it normally; returns its exit code."""
         assert self._process is not None
         self._process.terminate()
         return self.ends()
 
     def restart(self) -> None:
-        """Stop it in order, and start the next one at the same address."""
+        """Stop it normally, and start the next one at the same address."""
         assert self.stop() == 0, self.said()
         self.start()
 
     def incidents(self) -> list[str]:
-        """Log lines about errors that nobody foresaw, in all its lives."""
+        """Log lines about unexpected errors, in all its lives."""
         return [line for line in self._log if '"incident"' in line]
 
     def _read(self, process: Process, addresses: SimpleQueue[str | None]) -> None:
@@ -211,7 +211,7 @@ class KilledServer:
                 self._log.append(line)
                 if '"event": "listening"' in line:
                     addresses.put(json.loads(line)["address"])
-        addresses.put(None)  # it has ended
+        addresses.put(None)  # It has exited.
 
     def said(self) -> str:
         """The last lines of its log."""
@@ -219,7 +219,7 @@ class KilledServer:
 
 
 def _started(environment: Mapping[str, str]) -> Process:
-    """A process of its own."""
+    """A separate process."""
     return subprocess.Popen(
         COMMAND,
         env={**os.environ, **environment},

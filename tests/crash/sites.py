@@ -1,4 +1,4 @@
-"""A site whose servers die: its servers, who writes to them, and what must be so in the end."""
+"""A site whose servers die: its servers, its writers, and the invariants at the end."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ PACE_S = 0.01
 
 @dataclass(frozen=True)
 class Site:
-    """Servers over one store, and who writes to them.
+    """Servers over one store, and their writers.
 
     Attributes:
         servers: The servers.
-        writers: Who writes, each to one of the servers.
+        writers: The writers, each with one of the servers.
     """
 
     servers: Sequence[KilledServer]
@@ -37,9 +37,9 @@ class Site:
         """A site with a benchmark, whose writers have not begun.
 
         Args:
-            servers: Servers over one store, which run.
-            teams: Teams, and in how many streams each sends a submission.
-            by_way_of: Address by which writers reach it; empty: the servers', in turn.
+            servers: Running servers over one store.
+            teams: Teams, with the number of streams in which each sends a submission.
+            by_way_of: Address by which writers reach it; if empty, the servers', in turn.
         """
         with grpc.insecure_channel(servers[0].address) as channel:
             organiser = Organiser(channel, servers[0].secret)
@@ -56,7 +56,7 @@ class Site:
 
     @contextmanager
     def written_to(self) -> Iterator[None]:
-        """Let writers write during the block, and end what they have begun."""
+        """Let writers write during the block, and complete what they have begun."""
         for writer in self.writers:
             writer.start()
         yield
@@ -64,25 +64,25 @@ class Site:
             writer.finish()
 
     def known(self) -> list[Position]:
-        """How far open streams are known to be durable."""
+        """The known durable positions of open streams."""
         return [position for writer in self.writers for position in writer.positions()]
 
     def check_known(self) -> None:
-        """See that what was acknowledged so far is at every server."""
+        """Check that all acknowledged frames are at every server."""
         known = self.known()
         for server in self.servers:
             with grpc.insecure_channel(server.address) as channel:
                 check_positions(Organiser(channel, server.secret), known)
 
     def check_going_on(self) -> None:
-        """See that what was acknowledged so far is there, and wait until every writer goes on."""
+        """Check that all acknowledged frames are there, and wait until every writer continues."""
         known, sealed = self.known(), [len(writer.sent) for writer in self.writers]
         self.check_known()
         for writer, before in zip(self.writers, sealed, strict=True):
             eventually(lambda: _goes_on(writer, before, known))  # noqa: B023 - called at once
 
     def check_end(self) -> Counter[str]:
-        """See at every server that everything ended well; gives how much there was."""
+        """Check at every server that everything ended well; returns how much there was."""
         sent = [entry for writer in self.writers for entry in writer.sent]
         for server in self.servers:
             with grpc.insecure_channel(server.address) as channel:
@@ -93,7 +93,7 @@ class Site:
 
 
 def _goes_on(writer: Writer, sealed: int, known: Sequence[Position]) -> bool:
-    """Whether a writer has got further than it was, or has ended badly, which `finish` tells."""
+    """Whether a writer has made progress, or has failed, which `finish` reports."""
     if writer.failure is not None or len(writer.sent) > sealed:
         return True
     before = {(entry.submission, entry.stream): entry.acknowledged for entry in known}

@@ -1,9 +1,9 @@
-"""A network that swallows packets while every place for a stream is taken leaves nobody stuck.
+"""A network that drops packets while every place for a stream is taken leaves nobody stuck.
 
 More teams stream than there are places. Connections go silent, or the whole network does, and the
 server may be killed meanwhile: the calls over them hold every place until the server notices, and
-neither side hears of the end of the other. Places come back by themselves, whoever comes by another
-way gets one, and all who were cut off go on. All of it is at default settings.
+neither side learns that the other has ended. Places become free by themselves, new callers get one,
+and all clients that were cut off continue. Everything runs with default settings.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from vidscore_client import connect
 pytestmark = pytest.mark.campaign
 
 KINDS = ("connections", "network and server", "network")
-"""What a blackhole swallows: connections that there are, new ones too; and a server dies in it."""
+"""What a black hole swallows: open connections, also new ones; or both while a server dies."""
 HOLES = max(1, CRASHES // 15)
-"""Fewer than crashes: each takes as long as it takes to notice that nobody is there."""
+"""Fewer than crashes: each takes as long as the detection of a dead peer."""
 
 TEAMS = {f"team-{number}": 1 + number % 2 for number in range(12)}
-"""Teams, and in how many streams each sends a submission; the second is of single calls."""
+"""Teams, with the number of streams of a submission; the second uses unary calls."""
 PLACES = 6
-"""Half as many as teams: on a busy machine many of these are between two submissions."""
+"""Half the number of teams: on a busy machine many of them are between two submissions."""
 MAXIMUM_STREAMS = PLACES + 1
-"""One of the places is for organisers alone."""
+"""One of the places is reserved for organisers."""
 NEW_FRAMES = 40
 
 
 class _Holes:
-    """A server whose places are all taken, and the network of those who have them."""
+    """A server whose places are all taken, and the network of the clients that hold them."""
 
     def __init__(self, server: KilledServer, network: ChaosProxy, site: Site) -> None:
         self.tried: Counter[str] = Counter()
@@ -56,11 +56,11 @@ class _Holes:
         self._site = site
 
     def make(self, kind: str) -> None:
-        """Swallow everything, and see that nobody is stuck, then or later."""
+        """Swallow everything, and check that nobody is stuck, then or later."""
         eventually(self._is_full_and_still)
         self._network.silence()
         if kind == "connections":
-            self._network.calm()  # new ones are well, and the old ones still have all places
+            self._network.calm()  # New connections work, and the old ones still hold all places.
         else:
             if kind == "network and server":
                 self._server.kill()
@@ -70,12 +70,13 @@ class _Holes:
             self._network.calm()
         self._site.check_known()
         for writer, sealed in [(writer, len(writer.sent)) for writer in self._site.writers]:
-            # What came before may be acknowledged without a place, and more cannot be sealed.
+            # Earlier frames may be acknowledged without a place, and no more submissions can be
+            # sealed.
             eventually(lambda: writer.failure is not None or len(writer.sent) > sealed)  # noqa: B023 - called at once
         self.tried["blackholes at the limit of streams"] += 1
 
     def _is_full_and_still(self) -> bool:
-        """Whether all places are taken while nothing moves; if not, everything goes on."""
+        """Whether all places are taken while nothing moves; if not, everything continues."""
         self._network.delay(math.inf)
         if self._held_places() >= PLACES:
             return True
@@ -91,7 +92,7 @@ class _Holes:
         return int(count)
 
     def _newcomer(self) -> None:
-        """A team that comes by another way gets a place, while all others are cut off."""
+        """A new team on another connection gets a place, while all others are cut off."""
         address, name = self._server.address, f"new-{self.tried.total()}"
         with grpc.insecure_channel(address) as channel:
             token = Organiser(channel, self._server.secret).token(name)

@@ -1,8 +1,8 @@
-"""A server that is killed again and again loses nothing that it has acknowledged.
+"""A server that is killed repeatedly loses nothing that it has acknowledged.
 
 Clients stream submissions through the SDK to several sites, whose servers get SIGKILL: at random
 moments, while they start and at each of their failpoints; and some stay away for longer than every
-timeout. `make crash-test CRASHES=500` does it for longer.
+timeout. `make crash-test CRASHES=500` runs it for longer.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _crash_again_and_again(sites: list[Site], folder: Path) -> None:
 
 
 def _shares() -> list[list[str]]:
-    """When each server dies; in one piece, so that each dies in every way."""
+    """The moments of all deaths in one schedule, so that servers die in every way."""
     moments = list(schedule(CRASHES))
     ends = [CRASHES * number // SITES for number in range(SITES + 1)]
     return [moments[start:end] for start, end in pairwise(ends)]

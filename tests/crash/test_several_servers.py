@@ -1,9 +1,9 @@
-"""Servers over one PostgreSQL that are killed, and the database too, lose nothing acknowledged.
+"""Servers over one PostgreSQL that are killed, like the database, lose nothing acknowledged.
 
 Clients stream submissions through the SDK to three servers, whose clocks differ by hours. They get
-SIGKILL all at a time, at random moments, while they start and at their failpoints; and the database
-is stopped as if it had been killed. At times it comes back as a standby, which is promoted later.
-`make crash-test CRASHES=500` does it for longer.
+SIGKILL all the time, at random moments, while they start and at their failpoints; and the database
+is stopped as if it had been killed. Sometimes it comes back as a standby, which is promoted later.
+`make crash-test CRASHES=500` runs it for longer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tools.campaign_record import record
 pytestmark = pytest.mark.campaign
 
 DEATHS = max(8, CRASHES // 2)
-"""Fewer than of servers with a file each: all of these wait for one database."""
+"""Fewer than for servers with their own files: all of these wait for one database."""
 
 HOUR_S = 3600.0
 CLOCK_SHIFTS_S = (0.0, 2 * HOUR_S, -2 * HOUR_S)
@@ -38,7 +38,7 @@ TEAMS = {"red": 1, "blue": 2, "green": 1, "grey": 2}
 DATABASE = "database"
 FAILOVER = "failover"
 DEATHS_BETWEEN = 6
-"""Deaths of servers between two of the database."""
+"""Number of server deaths between two of the database."""
 
 
 @dataclass
@@ -49,7 +49,7 @@ class _Crashing:
     died: Counter[str] = field(default_factory=Counter)
 
     def kill_servers(self, moments: list[str]) -> None:
-        """Let the servers die at some moments, each of which is one server's."""
+        """Let the servers die at the given moments, each of which belongs to one server."""
         count = len(self.site.servers)
         self.chance.shuffle(moments)
         dying = [

@@ -41,12 +41,12 @@ DELIVERIES = (
 
 
 PASSING = (UnavailableError, DeadlineError, CallCancelledError)
-"""What a call may end in whose server dies, or stops with the call still open."""
+"""Errors of a call whose server dies, or stops while the call is open."""
 
 
 @dataclass(frozen=True)
 class Position:
-    """How far a stream is known to be durable."""
+    """The known durable position of a stream."""
 
     submission: str
     stream: str
@@ -68,14 +68,14 @@ class Writer(threading.Thread):
         address: Where the server listens.
         team: The team, and the first part of its submissions' names.
         secret: Its token.
-        stream_count: Streams of a submission; one frame after the other goes to the next one.
-        sizes: Frames of a submission, one of these.
+        stream_count: Streams of a submission; frames go to them in turn.
+        sizes: The possible numbers of frames of a submission.
         pace_s: Time between two frames.
 
     Attributes:
         sent: Submissions that are sealed.
-        failure: What it ended with, if not well.
-        competitions: How often two of its programs wrote to the same streams at a time.
+        failure: Its error, if it failed.
+        competitions: How often two of its programs wrote to the same streams at once.
     """
 
     def __init__(
@@ -111,14 +111,14 @@ class Writer(threading.Thread):
             raise self.failure
 
     def positions(self) -> list[Position]:
-        """How far the open streams are known to be durable."""
+        """The known durable positions of the open streams."""
         return [
             Position(stream.submission, name, stream.acknowledged_frames)
             for name, stream in list(self._streams.items())
         ]
 
     def run(self) -> None:
-        """Send until it is enough."""
+        """Send until told to stop."""
         try:
             with connect(self._address, token=self._secret) as client:
                 while not self._enough.is_set():
@@ -162,7 +162,7 @@ class Writer(threading.Thread):
         )
 
     def _begin_again(self, client: Client, name: str, end: int) -> None:
-        """Go on as a program that has died does: from its first frame, by the same names."""
+        """Continue like a restarted program: from its first frame, with the same names."""
         for row in range(self._stream_count):
             self._streams[_stream(row)].abort()
             self._open(client, name, row, replay=True)
@@ -170,16 +170,16 @@ class Writer(threading.Thread):
             self._send(index % self._stream_count, index)
 
     def _compete(self, client: Client, name: str, end: int, frame_count: int) -> None:
-        """A second program begins while the first one goes on; from then on the second counts.
+        """A second program begins while the first one continues; from then on the second counts.
 
-        Both send the same, so that whichever of them is taken, each frame is there once.
+        Both send the same data, so each frame is stored once, whichever program sent it.
         """
         older = dict(self._streams)
         for row in range(self._stream_count):
             self._open(client, name, row, replay=True)
 
         def go_on() -> None:
-            with suppress(VidscoreError):  # it is told that another writes
+            with suppress(VidscoreError):  # It learns that another program writes.
                 for index in range(end, min(end + COMPETING_FRAMES, frame_count)):
                     _send_to(older[_stream(index % self._stream_count)], index)
 

@@ -1,4 +1,4 @@
-"""Reading pages: sections, rows of tables, and what stands as code."""
+"""Helpers to read pages: sections, rows of tables, and code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def page(name: str) -> str:
 
 
 def section(text: str, heading: str) -> str:
-    """What stands under a heading, down to the next one of its level or above."""
+    """The text under a heading, up to the next one of its level or above."""
     level = len(heading) - len(heading.lstrip("#"))
     match = re.search(
         rf"^{re.escape(heading)}$\n(.*?)(?=^#{{1,{level}}} |\Z)", text, re.DOTALL | re.MULTILINE
@@ -31,7 +31,7 @@ def first_cells(text: str) -> list[str]:
 
 
 def code_of(text: str) -> list[str]:
-    """Everything that stands as code: commands and programs of blocks, and code spans."""
+    """All code: commands and programs of blocks, and code spans."""
     prose = text
     found = []
     for block in blocks(text):

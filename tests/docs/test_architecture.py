@@ -1,4 +1,4 @@
-"""The tree of folders and the table of imports are those of the repository."""
+"""The drawn tree of folders and the table of imports match the repository."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SOURCE_ROOTS = ("evaluators", "server", "clients", "protos")
 
 
 def documented() -> set[str]:
-    """Folders of the drawing, with the folders that they are drawn under."""
+    """Folders of the drawing, with their parent folders."""
     [drawing] = [block for block in blocks(section(PAGE, "## Folders")) if "/" in block.text]
     found: set[str] = set()
     parents: list[tuple[int, str]] = []
@@ -42,20 +42,21 @@ def present() -> set[str]:
         elif parts[:2] == ("clients", "python"):
             found.add("/".join(parts[:3]))
         elif parts[0] == "clients" and parts[1] in LANGUAGES:
-            found.add("/".join(parts[:2]))  # laid out as the language's own conventions are
+            # These are laid out by the conventions of their language.
+            found.add("/".join(parts[:2]))
         else:
             package = 3 if parts[0] == "clients" else 2
             found.add("/".join(parts[:package]))
-            # The .proto files are one folder, for their path is their package.
+            # The .proto files are one folder, because their path is their package.
             found.update(["/".join(parts[: package + 1])] if parts[0] != "protos" else [])
     return found
 
 
-def test_the_tree_is_that_of_the_repository() -> None:
+def test_the_tree_matches_the_repository() -> None:
     assert documented() == present()
 
 
-def test_the_table_of_imports_is_that_of_the_contracts() -> None:
+def test_the_table_of_imports_matches_the_contracts() -> None:
     """Every package that a contract allows is named in the row of its part."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     table = section(PAGE, "## Who may import whom")

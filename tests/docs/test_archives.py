@@ -1,4 +1,4 @@
-"""Recipes of the page on archives whose engines are not there: what they run, runs."""
+"""Recipes of the page on archives whose engines are not installed: their commands run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BLOCKS = blocks(page("archives.md"))
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to stand in, with the files of the page."""
+    """The working directory, with the files of the page."""
     for block in BLOCKS:
         if block.file is not None:
             (tmp_path / block.file).write_text(block.text)
@@ -50,7 +50,7 @@ def wanted(*options: str) -> str:
 
 
 @pytest.mark.usefixtures("folder")
-def test_the_script_of_slurm_makes_a_shard_for_each_number_of_its_array() -> None:
+def test_the_slurm_script_makes_a_shard_for_each_number_of_its_array() -> None:
     assert "#SBATCH --array=1-3\n" in Path("shard.sbatch").read_text()
     for number in (1, 2, 3):
         variables = {"SLURM_ARRAY_TASK_ID": str(number), "SLURM_ARRAY_TASK_COUNT": "3"}
@@ -95,10 +95,8 @@ def test_the_function_of_spark_makes_a_shard(monkeypatch: pytest.MonkeyPatch) ->
     assert well(run("merge", *(f"spark-{number}.tally" for number in (1, 2, 3)))) == wanted()
 
 
-def test_the_commands_of_a_store_of_objects_run(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What they write at addresses is what the same commands write on a disk."""
+def test_the_commands_of_an_object_store_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They write at addresses what the same commands write on a disk."""
     with object_store(monkeypatch):
         for name in ("truth.csv", "detections.csv"):
             write_file(RemotePath(f"s3://archive/{name}"), (folder / name).read_bytes())
@@ -111,7 +109,7 @@ def test_the_commands_of_a_store_of_objects_run(
         assert ("systems.parquet",) in files
 
 
-def test_the_adapters_that_are_not_run_are_programs() -> None:
+def test_the_adapters_that_are_not_run_are_valid_programs() -> None:
     for block in BLOCKS:
         if block.language == "python":
             compile(block.text, "archives.md", "exec")

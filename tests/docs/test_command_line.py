@@ -1,4 +1,4 @@
-"""Commands, options, variables and exit codes that pages name are those that there are."""
+"""Commands, options, variables and exit codes that pages name all exist."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ OPTIONS_OF_OTHERS = {
     "server.md": {"--network", "--health-cmd"},
     "without-a-client.md": {"--cacert"},
 }
-"""What pages name of the options of other programs: runners of clients, Docker, Dask, buf."""
+"""Options of other programs that pages name: runners of clients, Docker, Dask, buf."""
 
 
 def options_of(command: str) -> set[str]:
@@ -83,7 +83,7 @@ def test_the_page_of_the_runners_names_every_command_and_option() -> None:
 def vidscore_calls(code: str) -> Iterator[tuple[str, list[str]]]:
     """Command and options of each call of vidscore in a piece of code."""
     for call in re.findall(r"(?:^|(?<=[|&;] ))vidscore( [^|&;>]*)?", code):
-        words = call.partition(" -- ")[0].split()  # what follows is another program's
+        words = call.partition(" -- ")[0].split()  # The rest belongs to another program.
         names = words[: 2 if words and words[0] in GROUPS else 1]
         command = " ".join(name for name in names if re.fullmatch(r"[a-z]+", name))
         options = [word.partition("=")[0] for word in words if word.startswith("--")]
@@ -117,8 +117,8 @@ def test_the_section_of_a_command_names_all_its_options_and_no_others(command: s
     assert named == taken - elsewhere - {"--help"}
 
 
-def test_an_option_of_many_commands_is_told_once() -> None:
-    """A row stands on the page at most twice, unless it says what a command cannot go without."""
+def test_an_option_of_many_commands_is_described_once() -> None:
+    """A row is on the page at most twice, unless it is about a required option."""
     rows = re.findall(r"^\| `--(?!.*\| required \|).*$", page("command-line.md"), re.MULTILINE)
     assert [row for row in set(rows) if rows.count(row) > 2] == []
 
@@ -130,7 +130,7 @@ def test_the_table_of_exit_codes_is_complete() -> None:
 
 
 def make_targets(folder: Path) -> set[str]:
-    """The targets of the Makefile of a folder; none where it has none."""
+    """The targets of the Makefile of a folder; none without a Makefile."""
     makefile = folder / "Makefile"
     text = makefile.read_text("utf-8") if makefile.is_file() else ""
     return set(re.findall(r"^([a-z-]+):", text, re.MULTILINE))

@@ -1,4 +1,4 @@
-"""The documentation site has every page, in its navigation, with links that lead somewhere."""
+"""The documentation site has every page, in its navigation, with links that work."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Group]
     return folder, write_sources(folder)
 
 
-def test_every_page_has_a_place_of_its_own() -> None:
+def test_every_page_has_its_own_place() -> None:
     assert site_pages().keys() == {str(page.relative_to(ROOT)) for page in pages()}
     assert len(set(site_pages().values())) == len(site_pages())
 
@@ -68,7 +68,7 @@ def test_every_page_is_in_the_navigation_once(sources: tuple[Path, list[Group]])
     assert "coco" in (folder / "evaluators/index.md").read_text("utf-8").rpartition("toctree")[2]
 
 
-def test_the_doors_are_four_and_every_tutorial_is_behind_the_first(
+def test_there_are_four_main_sections_and_every_tutorial_is_in_the_first(
     sources: tuple[Path, list[Group]],
 ) -> None:
     doors = [group.title.partition(":")[0] for group in sources[1]]
@@ -78,7 +78,7 @@ def test_the_doors_are_four_and_every_tutorial_is_behind_the_first(
     assert tutorials == {*written, "adding-an-evaluator.md"}
 
 
-def test_the_reference_of_the_library_has_every_public_name(
+def test_the_library_reference_has_every_public_name(
     sources: tuple[Path, list[Group]],
 ) -> None:
     text = (sources[0] / LIBRARY.place).read_text("utf-8")
@@ -86,21 +86,21 @@ def test_the_reference_of_the_library_has_every_public_name(
     assert sorted(found) == sorted(vidscore.__all__)
 
 
-def test_the_reference_of_http_has_every_call_of_the_server(
+def test_the_http_reference_has_every_call_of_the_server(
     sources: tuple[Path, list[Group]],
 ) -> None:
     text = (sources[0] / HTTP.place).read_text("utf-8")
     assert sorted(re.findall(r"^POST (\S+)$", text, re.MULTILINE)) == sorted(ROLES_BY_RPC)
 
 
-def test_words_for_the_tests_are_taken_off_a_block_and_its_file_is_named() -> None:
+def test_markers_for_the_tests_are_removed_from_a_block_and_its_file_is_named() -> None:
     text = "```csv file=truth.csv\na,b\n```\n\n```console norun\n$ true\n```\n"
     assert stripped("docs/pipe.md", text) == (
         "`truth.csv`:\n\n```text\na,b\n```\n\n```console\n$ true\n```\n"
     )
 
 
-def test_links_are_those_of_the_site_and_code_stays_as_it_is() -> None:
+def test_links_are_those_of_the_site_and_code_is_unchanged() -> None:
     text = (
         "[a](formats.md#x) `[b](formats.md)` [c](../README.md)\n\n```text\n[d](../README.md)\n```\n"
     )
@@ -133,14 +133,14 @@ def test_the_navigation_is_read_from_the_headings_and_lists_of_the_first_page() 
     assert groups(INDEX) == LISTED
 
 
-def test_a_page_that_nothing_lists_is_refused_and_named(tmp_path: Path) -> None:
+def test_a_page_missing_from_the_navigation_is_refused_and_named(tmp_path: Path) -> None:
     for name in ("index.md", "score.md", "lost.md"):
         (tmp_path / name).write_text("# Page\n")
     with pytest.raises(NavigationError, match=r"not listed: \['lost.md'\]; not there: \[\]"):
         write_navigation(tmp_path, LISTED[:1])
 
 
-def test_the_list_for_language_models_says_what_it_is_and_leads_to_markdown() -> None:
+def test_the_list_for_language_models_describes_itself_and_links_to_markdown() -> None:
     text = llms_text(INDEX, [*LISTED, Group("Reference", (LIBRARY,))])
     assert text.startswith("# vidscore\n\n> What all this is.\n")
     assert "\n## First\n\n- [Score: why?](score.md): from files, in short.\n" in text
@@ -156,7 +156,7 @@ SOUND = """\
 
 
 def site_of(folder: Path, page: str, style: str = "") -> list[str]:
-    """What is wrong with a small site that has such a page."""
+    """The faults of a small site that has such a page."""
     (folder / "folder").mkdir()
     (folder / "index.html").write_text(page)
     (folder / "folder/index.html").write_text('<p id="x">x</p>')
@@ -165,7 +165,7 @@ def site_of(folder: Path, page: str, style: str = "") -> list[str]:
     return faults_of_site(folder)
 
 
-def test_a_sound_site_has_no_fault(tmp_path: Path) -> None:
+def test_a_correct_site_has_no_fault(tmp_path: Path) -> None:
     assert site_of(tmp_path, SOUND, "a { background: url(data:image/png;base64,AA) }") == []
 
 
@@ -185,11 +185,11 @@ def test_every_dead_link_and_every_foreign_request_is_named(tmp_path: Path) -> N
     ]
 
 
-def test_a_folder_without_pages_is_no_site(tmp_path: Path) -> None:
+def test_a_folder_without_pages_is_not_a_site(tmp_path: Path) -> None:
     assert faults_of_site(tmp_path) == [f"{tmp_path}: found no page, expected some"]
 
 
-def test_what_builds_the_site_is_pinned_with_hashes() -> None:
+def test_the_tools_that_build_the_site_are_pinned_with_hashes() -> None:
     folder = ROOT / "tools/docs_site"
     wanted = re.findall(r"^(?!#)\S+", (folder / "requirements.in").read_text("utf-8"), re.MULTILINE)
     locked = (folder / "requirements.txt").read_text("utf-8")

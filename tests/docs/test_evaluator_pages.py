@@ -1,4 +1,4 @@
-"""Each evaluator has a page that leaves nothing of it out and says nothing else."""
+"""Each evaluator has a page that is complete and has nothing else."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def report_of(name: str) -> Report:
 
 
 def rules_of(kind: type[Evaluator[object]]) -> str:
-    """The docstring that numbers readings and differences: of the class, or of its module."""
+    """The docstring that numbers readings and differences: that of the class or its module."""
     own = kind.__doc__ or ""
     return own if numbers_of(own) else sys.modules[kind.__module__].__doc__ or ""
 
@@ -90,7 +90,7 @@ def test_a_page_names_every_curve_with_its_columns_and_no_other(name: str) -> No
 
 
 def warning_codes() -> Iterator[str]:
-    """Every code that a module makes warnings of, as it stands in its source."""
+    """Every warning code in the source of a module."""
     for path in sorted(EVALUATORS.rglob("*.py")):
         tree = ast.parse(path.read_text("utf-8"))
         calls = [
@@ -146,7 +146,7 @@ def test_every_warning_code_is_on_a_page_and_every_one_on_a_page_exists() -> Non
     assert listed == set(warning_codes())
 
 
-def test_there_is_no_page_without_an_evaluator() -> None:
+def test_every_page_belongs_to_an_evaluator() -> None:
     shared = {"README", "criteria"}
     stems = {path.stem for path in (DOCS / "evaluators").glob("*.md")}
     assert stems - shared == set(evaluator_names())

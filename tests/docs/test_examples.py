@@ -1,4 +1,4 @@
-"""Every example of the documentation runs, and prints what its page says."""
+"""Every example of the documentation runs, and prints what its page shows."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ PAGES = [
 NOT_RUN = re.compile(
     r"vidscore view (?!.*--output)|docker |make |pip install |vidscore serve\b|createdb "
     r"|vidscore health --tls-root |gh attestation verify "
-    # Engines that are not there, and a cluster; tests of their own run what these run.
+    # Engines that are not installed, and a cluster; other tests run what these run.
     r"|kubectl |parallel |sbatch |\.venv/bin/python -m pytest |vidscore score .* --dask "
-    # A store of objects; tests/clients/cli/test_object_store.py runs these.
+    # An object store; tests/clients/cli/test_object_store.py runs these.
     r"|vidscore .*s3://"
     r"|vidscore (init --store|store copy|restore) .*postgresql://"
-    # Deployment, which its page says: root, systemd, and another machine.
+    # Deployment, as its page says: root, systemd, and another machine.
     r"|(systemctl|systemd-run|install) -|systemctl |/opt/vidscore/bin/pip |python3 -m venv /opt/"
     r"|\(umask 077; |export VIDSCORE_SERVER=scores\.example\.org|vidscore .* --tls-root ca\.pem"
 )
@@ -36,7 +36,7 @@ def name_of(page: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_the_examples_of_a_page_print_what_it_says(
+def test_the_examples_of_a_page_print_what_it_shows(
     page: Path, server: DocsServer, tmp_path: Path
 ) -> None:
     wrong = [
@@ -48,7 +48,7 @@ def test_the_examples_of_a_page_print_what_it_says(
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_only_what_cannot_be_run_is_not_run(page: Path) -> None:
+def test_only_examples_that_cannot_be_run_are_left_out(page: Path) -> None:
     for block in left_out(page):
         assert block.language == "console", f"line {block.line}"
         for command, _, _ in commands(block):
@@ -56,8 +56,8 @@ def test_only_what_cannot_be_run_is_not_run(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", example_pages(), ids=name_of)
-def test_no_code_escapes_the_run_by_its_language(page: Path) -> None:
-    """Commands are console blocks, and what a text block shows is an output or a drawing."""
+def test_no_code_evades_the_run_by_its_language(page: Path) -> None:
+    """Commands are console blocks, and a text block is an output or a drawing."""
     escaping = {"sh", "shell", "bash", "py", "pycon", ""}
     found = [block.line for block in blocks(page.read_text("utf-8")) if block.language in escaping]
     assert not found, f"lines {found}"
@@ -70,8 +70,8 @@ NEEDS_TOKEN = re.compile(
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_a_page_says_where_the_token_is_kept_before_a_command_wants_it(page: Path) -> None:
-    """The server of these tests has put one into the environment; that of a reader has not."""
+def test_a_page_says_where_the_token_is_kept_before_a_command_needs_it(page: Path) -> None:
+    """The server of these tests has set it in the environment; that of a reader has not."""
     text = page.read_text("utf-8")
     first = NEEDS_TOKEN.search(text)
     if first is not None:
@@ -79,8 +79,8 @@ def test_a_page_says_where_the_token_is_kept_before_a_command_wants_it(page: Pat
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_what_a_page_shows_can_be_typed_from_its_beginning_to_its_end(page: Path) -> None:
-    """Here each command has a shell of its own, and all files of the page are there at once."""
+def test_the_commands_of_a_page_can_be_typed_from_start_to_end(page: Path) -> None:
+    """Here each command has its own shell, and all files of the page exist from the start."""
     typed = ""
     for block in blocks(page.read_text("utf-8")):
         if block.file is not None:

@@ -1,4 +1,4 @@
-"""The programs of the recipes for feeds write what the bridge and the pipe read."""
+"""The programs of the feed recipes write what the bridge and the pipe read."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_both_sinks_of_supervision_give_the_same_objects(tmp_path: Path) -> None
 
 
 class Node:
-    """A node whose topic is what was asked for."""
+    """A node whose topic is the requested one."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -138,7 +138,7 @@ class Node:
 
 
 def plain(value: Any) -> Any:
-    """A message as `message_to_ordereddict` gives it: dictionaries, lists and plain values."""
+    """A message as returned by `message_to_ordereddict`: dictionaries, lists and plain values."""
     if is_dataclass(value):
         names = [field.name for field in fields(value) if field.name != "__msgtype__"]
         return {name: plain(getattr(value, name)) for name in names}

@@ -1,4 +1,4 @@
-"""The page of formats names every format, column, flag and key, and no other."""
+"""The page of formats names exactly the existing formats, columns, flags and keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/integrations.md says of tools that are not installed, tried on what they give."""
+"""What docs/integrations.md says of tools that are not installed, tested on their output."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DASHBOARD = json.loads((ROOT / "deploy" / "grafana" / "vidscore.json").read_text
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text("utf-8")
 
 
-def test_what_torchvision_and_transformers_give_is_scored() -> None:
+def test_output_of_torchvision_and_transformers_is_scored() -> None:
     target = {"boxes": TRUTH, "labels": np.array([0, 1])}
     found = {"boxes": FOUND, "labels": np.array([0, 1]), "scores": np.array([0.9, 0.8])}
     report = run_program("score_model.py")["score_model"](
@@ -31,7 +31,7 @@ def test_what_torchvision_and_transformers_give_is_scored() -> None:
 
 
 def test_results_of_ultralytics_are_scored() -> None:
-    class Column(np.ndarray):  # a tensor, as far as the program sees
+    class Column(np.ndarray):  # A tensor, as far as the program can tell.
         def int(self) -> np.ndarray:
             return self.astype(np.int64)
 
@@ -57,7 +57,7 @@ b,0,car,{left},10,50,50,0.9
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(("left", "codes"), [(10, [0, 0, 0]), (45, [6, 0, 0])])
-def test_the_steps_of_the_action_fail_where_the_score_is_under_the_floor(
+def test_the_steps_of_the_action_fail_if_the_score_is_below_the_minimum(
     left: int, codes: list[int], tmp_path: Path
 ) -> None:
     (tmp_path / "truth.csv").write_text(CSV_TRUTH)
@@ -80,7 +80,7 @@ def test_the_steps_of_the_action_fail_where_the_score_is_under_the_floor(
     assert "| " in (tmp_path / "summary.md").read_text()
 
 
-def test_every_metric_of_the_dashboard_is_one_that_servers_have() -> None:
+def test_every_metric_of_the_dashboard_exists_on_servers() -> None:
     known = set(re.findall(r"`((?:vidscore|grpc_server)_[a-z_]+)`", OPERATIONS))
     asked = {
         name
@@ -92,7 +92,7 @@ def test_every_metric_of_the_dashboard_is_one_that_servers_have() -> None:
     assert asked - known - histograms == {"process_resident_memory_bytes"}
 
 
-def test_no_panel_of_the_dashboard_lies_on_another() -> None:
+def test_panels_of_the_dashboard_do_not_overlap() -> None:
     places = [panel["gridPos"] for panel in DASHBOARD["panels"]]
     corners = {(place["x"], place["y"]) for place in places}
     assert len(corners) == len(places)
@@ -101,7 +101,7 @@ def test_no_panel_of_the_dashboard_lies_on_another() -> None:
     assert {place["y"] % 8 for place in places} == {0}
 
 
-def test_the_page_names_each_tool_that_it_has_a_recipe_for() -> None:
+def test_the_page_names_each_tool_with_a_recipe() -> None:
     headings = re.findall(r"^## (.+)$", PAGE, re.MULTILINE)
     first = PAGE.split("\n## ", 1)[0]
     words = {name for heading in headings for name in re.split(r", | and ", heading)}

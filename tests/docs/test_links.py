@@ -1,4 +1,4 @@
-"""Links between pages lead somewhere."""
+"""Links between pages work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_links_of_a_page_lead_to_files_and_headings(page: Path) -> None:
 
 def leads_somewhere(page: Path, link: str) -> bool:
     if link.startswith("https://"):
-        return True  # the tests need no network
+        return True  # The tests need no network.
     name, _, anchor = link.partition("#")
     target = (page.parent / name).resolve() if name else page
     if not target.is_relative_to(ROOT) or not target.exists():

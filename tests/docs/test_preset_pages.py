@@ -1,4 +1,4 @@
-"""Each preset has one page, and each page of the folder is of a preset."""
+"""Each preset has one page, and each page of the folder belongs to a preset."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAGES = sorted(path.name for path in PRESET_PAGES.glob("*.md") if path.name != "
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_has_one_page(name: str) -> None:
-    """The page that has its table; one page may have those of a family."""
+    """The page with its table; one page may have those of a family."""
     assert len(pages_by_preset().get(name, [])) == 1, f"`{name}` has not one page"
 
 

@@ -1,4 +1,4 @@
-"""The front page shows what vidscore prints, and leaves nothing out of its lists."""
+"""The front page shows what vidscore prints, and its lists are complete."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ FIRST_SCREEN = README.partition("\n## ")[0]
 
 
 @pytest.mark.slow
-def test_the_session_of_the_demo_is_what_the_demo_prints(tmp_path: Path) -> None:
-    """All but the port, the speed, and how far the streams had come when a line was written."""
+def test_the_session_of_the_demo_is_the_output_of_the_demo(tmp_path: Path) -> None:
+    """Except for the port, the speed, and the progress of the streams when a line was written."""
     [pasted] = [block.text for block in blocks(README) if block.text.startswith("vidscore demo:")]
     folder = tmp_path / "build/demo"
     done = run_binary("demo", "--speed", "1000", "--files", str(folder))
@@ -44,7 +44,7 @@ def test_the_streaming_example_has_ten_lines() -> None:
 
 
 def lasting(text: str) -> str:
-    """What does not depend on the machine and the moment."""
+    """The part that does not depend on the machine and the moment."""
     text = re.sub(r"127\.0\.0\.1:\d+", "ADDRESS", text)
     text = re.sub(r"\d+ times faster", "N times faster", text)
     return re.sub(r"(?m)^.*/600 frames, .*\n", "", text)
@@ -58,7 +58,7 @@ def lasting(text: str) -> str:
         ("## Clients", {client.package for client in CLIENTS.values()}),
     ],
 )
-def test_a_list_of_the_front_page_has_everything_and_nothing_else(
+def test_a_list_of_the_front_page_is_complete_and_has_nothing_else(
     heading: str, known: set[str]
 ) -> None:
     assert set(first_cells(section(README, heading))) | packages(heading) == known
@@ -93,14 +93,14 @@ def test_the_first_screen_says_what_it_is_names_clients_and_hosting_and_has_one_
 
 
 @pytest.mark.slow
-def test_the_picture_is_that_of_the_code() -> None:
+def test_the_picture_is_generated_by_the_code() -> None:
     text = front_picture()
     assert PICTURE.read_text("utf-8") == text, "run `make docs`"
     assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
 
 
 @pytest.mark.nightly
-def test_the_picture_has_a_ground_of_its_own_under_everything() -> None:
+def test_the_picture_has_its_own_background() -> None:
     """So its dark texts can be read on a dark page as on a light one."""
     size = re.search(r'viewBox="0 0 (\d+) (\d+)"', front_picture())
     assert size is not None

@@ -1,4 +1,4 @@
-"""What is promised is tried, and what was found is repeated, by tests that there are."""
+"""The tests named for promises, and for repeated findings, exist."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _SCENARIO = re.compile(r"`\.venv/bin/python -m tests\.conformance[a-z ]* --scena
 
 
 @pytest.mark.parametrize("promise", promises(), ids=lambda promise: promise.text[:60])
-def test_the_tests_of_a_promise_are_there(promise: Promise) -> None:
+def test_the_tests_of_a_promise_exist(promise: Promise) -> None:
     assert [test for test in promise.tests if not is_test(test)] == []
 
 
-def test_there_are_promises_of_more_than_one_page() -> None:
+def test_more_than_one_page_has_promises() -> None:
     assert len({promise.page for promise in promises()}) > 1
 
 
-def test_every_test_that_a_page_names_is_there() -> None:
+def test_every_test_that_a_page_names_exists() -> None:
     named = [(page, test) for page in pages() for test in named_tests(page.read_text("utf-8"))]
     assert [(page, test) for page, test in named if not is_test(test)] == []
 
@@ -73,8 +73,8 @@ def test_a_promise_without_a_test_or_out_of_place_is_refused(text: str) -> None:
         list(promises_of(Path("page.md"), text))
 
 
-def test_a_test_that_is_not_there_is_told() -> None:
-    assert is_test("tests/docs/test_robustness.py::test_a_test_that_is_not_there_is_told")
+def test_a_missing_test_is_reported() -> None:
+    assert is_test("tests/docs/test_robustness.py::test_a_missing_test_is_reported")
     assert not is_test("tests/docs/test_robustness.py::test_a_test_that_was_renamed")
     assert not is_test("tests/docs/test_robustness.py")
     assert not is_test("tests/docs/test_gone.py::test_anything")

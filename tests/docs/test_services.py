@@ -1,4 +1,4 @@
-"""Pages about the server, its clients and the wire name everything that there is."""
+"""Pages about the server, its clients and the wire are complete."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_every_message_has_a_heading_and_every_heading_a_message() -> None:
 
 
 def test_settings_that_pages_name_by_their_limits_exist() -> None:
-    """Words like maximum_streams, which look like a setting, are one."""
+    """Words like maximum_streams that look like a setting are one."""
     limits = re.compile(r"`((?:maximum|minimum)_[a-z_]+|[a-z]+_timeout_s)`")
     found = {
         word
@@ -96,7 +96,7 @@ def test_the_client_page_names_every_setting_and_argument() -> None:
     assert missing == []
 
 
-def test_defaults_of_batching_are_those_of_the_page() -> None:
+def test_defaults_of_batching_equal_those_of_the_page() -> None:
     table = section(page("python-client.md"), "## Back-pressure")
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", table, re.MULTILINE))
     shown = {field.name: shown_default(field.name) for field in dataclasses.fields(Batching)}

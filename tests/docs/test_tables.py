@@ -1,4 +1,4 @@
-"""Tables that come from the code are those of the code, and stand where they must."""
+"""Generated tables are up to date, and on the pages that need them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ WANTED = {
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_tables_of_a_page_are_fresh(page: Path) -> None:
+def test_the_tables_of_a_page_are_up_to_date(page: Path) -> None:
     text = page.read_text("utf-8")
     assert with_fresh_tables(text) == text, "run `make docs`"
 
@@ -65,7 +65,7 @@ def test_every_table_is_used() -> None:
     assert [name for name in TABLES if not re.search(rf"<!-- generated: {name}\b", text)] == []
 
 
-def test_what_is_opened_is_closed() -> None:
+def test_every_opened_marker_is_closed() -> None:
     for page in pages():
         text = page.read_text("utf-8")
         assert text.count("<!-- generated: ") == text.count("<!-- end of generated -->"), page

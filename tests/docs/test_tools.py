@@ -1,4 +1,4 @@
-"""What reads, runs and refreshes the documentation notices what is wrong."""
+"""The programs that read, run and refresh the documentation notice every fault."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run(tmp_path: Path, text: str) -> list[Outcome]:
         ("a.c\n", "abc\n", False),
     ],
 )
-def test_an_output_matches_as_it_stands_but_for_what_is_elided(
+def test_an_output_matches_exactly_except_for_elisions(
     expected: str, printed: str, matches: bool
 ) -> None:
     assert Outcome(1, 0, expected, printed).matches is matches
@@ -77,7 +77,7 @@ def test_files_are_written_before_commands_run(tmp_path: Path) -> None:
     assert outcome.matches
 
 
-def test_programs_of_a_page_share_their_names(tmp_path: Path) -> None:
+def test_programs_of_a_page_share_variables(tmp_path: Path) -> None:
     text = page_of(
         fenced("python", "x = 1"),
         fenced("python", "print(x + 1)"),
@@ -87,12 +87,12 @@ def test_programs_of_a_page_share_their_names(tmp_path: Path) -> None:
     assert (outcome.matches, outcome.printed) == (False, "2\n")
 
 
-def test_what_a_program_prints_without_an_output_block_is_wrong(tmp_path: Path) -> None:
+def test_output_of_a_program_without_an_output_block_is_an_error(tmp_path: Path) -> None:
     [outcome] = run(tmp_path, fenced("python", "print(1)"))
     assert not outcome.matches
 
 
-def test_a_command_that_fails_ends_the_page_unless_its_status_is_asked_for(tmp_path: Path) -> None:
+def test_a_failing_command_ends_the_page_unless_its_status_is_expected(tmp_path: Path) -> None:
     with pytest.raises(ExampleError):
         run(tmp_path, fenced("console", "$ false"))
     with pytest.raises(ExampleError):
@@ -113,11 +113,11 @@ def test_the_command_line_runs_here_with_its_status(tmp_path: Path) -> None:
     assert status.matches
 
 
-def test_what_is_not_run_is_left_out(tmp_path: Path) -> None:
+def test_blocks_marked_norun_are_left_out(tmp_path: Path) -> None:
     assert run(tmp_path, fenced("console norun", "$ false")) == []
 
 
-def test_refreshing_replaces_outputs_and_keeps_what_is_elided() -> None:
+def test_refreshing_replaces_outputs_and_keeps_elisions() -> None:
     text = page_of(
         fenced("console", "$ echo one", "wrong", "$ echo two"),
         fenced("console", "$ echo three", "..."),
@@ -147,7 +147,7 @@ def test_anchors_are_those_of_github() -> None:
     assert anchors(text) == {"vidscore-score", "whats-new", "whats-new-1"}
 
 
-def test_links_in_blocks_are_none() -> None:
+def test_links_in_code_blocks_are_ignored() -> None:
     assert list(links("[a](b.md#c) [`x`](d)\n\n```text\n[e](f)\n```\n")) == ["b.md#c", "d"]
 
 
@@ -204,7 +204,7 @@ def test_a_proto_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
 
 
 def test_boxes_of_the_approximate_truth_overlap_the_truth_by_at_least_nine_tenths() -> None:
-    """And some by little more than that: the bound is reached."""
+    """Some by little more than that: the bound is reached."""
     boxes = [Thing((10.0 * row, 5.0, 10.0 * row + 8.0, 25.0)) for row in range(2000)]
     truth = make_annotations({("", "video"): {0: boxes}})
     moved = approximate(truth, np.random.default_rng(1)).coordinates

@@ -13,7 +13,7 @@ TRUTH = np.array([[10.0, 10.0, 50.0, 50.0], [100.0, 10.0, 120.0, 60.0]])
 """A car and a person, in each of two frames."""
 
 FOUND = np.array([[12.0, 10.0, 52.0, 50.0], [300.0, 30.0, 320.0, 80.0]])
-"""The car, 38/42 alike, and a person where there is none."""
+"""The car with an IoU of 38/42, and a person where there is none."""
 
 AP_50 = {"car": 1.0, "person": 0.0}
 """Average precision at IoU 0.5 of `FOUND` against `TRUTH`, by hand: one is always found."""
@@ -26,7 +26,7 @@ def program(name: str) -> str:
 
 
 def run_program(name: str) -> dict[str, Any]:
-    """What a program of the page defines."""
+    """The names that a program of the page defines."""
     names: dict[str, Any] = {"__name__": name.removesuffix(".py")}
     exec(compile(program(name), name, "exec"), names)
     return names

@@ -32,7 +32,7 @@ def test_detections_of_supervision_are_scored() -> None:
     assert {label: report.value("ap_50", label=label) for label in AP_50} == AP_50
 
 
-def test_mlflow_keeps_the_scores_and_the_report(
+def test_mlflow_stores_the_scores_and_the_report(
     report: vidscore.Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mlflow = pytest.importorskip("mlflow")
@@ -50,11 +50,11 @@ def test_mlflow_keeps_the_scores_and_the_report(
     assert text == report.to_json()
 
 
-def test_weights_and_biases_keeps_the_scores(report: vidscore.Report, tmp_path: Path) -> None:
+def test_weights_and_biases_stores_the_scores(report: vidscore.Report, tmp_path: Path) -> None:
     wandb = pytest.importorskip("wandb")
     with wandb.init(project="detector", mode="offline", dir=tmp_path) as run:
         run_program("log_to_wandb.py")["log_report"](run, report, step=3)
-        run.log({"epoch": 4}, step=4)  # a step is kept when the next one begins
+        run.log({"epoch": 4}, step=4)  # A step is stored when the next one begins.
         assert run.summary["map/car/ap_50"] == 1.0
         assert run.summary["map/ap"] == report.value("ap")
 
@@ -72,14 +72,14 @@ def test_tensorboard_reads_the_scores(report: vidscore.Report, tmp_path: Path) -
     assert (event.step, tensors.make_ndarray(event.tensor_proto).item()) == (3, 1.0)
 
 
-def test_rerun_records_what_became_of_each_box(tmp_path: Path) -> None:
+def test_rerun_records_the_outcome_of_each_box(tmp_path: Path) -> None:
     pytest.importorskip("rerun")
     names = run_program("export_to_rerun.py")
     told: list[tuple[int, dict[str, Any]]] = []
     real, now = names["rr"], [-1]
 
     class Listening:
-        """The real package, whose calls are written down as well."""
+        """The real package, with a record of its calls."""
 
         def __getattr__(self, name: str) -> Any:
             return getattr(real, name)

@@ -12,7 +12,7 @@ _OF_THIS_RUN = {"VIRTUAL_ENV", "PYTHONPATH", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
 
 
 def run(*command: str | Path, cwd: Path = ROOT, **variables: str) -> str:
-    """What a program prints that ends well, without what this run's own environment is."""
+    """The output of a program that exits with 0, without variables of this environment."""
     environment = {name: value for name, value in os.environ.items() if name not in _OF_THIS_RUN}
     done = subprocess.run(
         [str(part) for part in command],

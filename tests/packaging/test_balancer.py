@@ -1,4 +1,4 @@
-"""The balancer of deploy/, run over two real servers: clients and browsers go on when one stops."""
+"""The balancer of deploy/ over two real servers: clients and browsers continue when one stops."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HOST = "127.0.0.1"
 SITE_NAME = "scores.example.org"
 
 
-def test_clients_go_on_when_a_server_stops(tmp_path: Path) -> None:
+def test_clients_continue_when_a_server_stops(tmp_path: Path) -> None:
     authority = _certified(tmp_path)
     with ServerProcess("--workers", "1") as one, ServerProcess("--workers", "1") as two:
         servers = {"server-1:50051": one.address, "server-2:50051": two.address}
@@ -56,7 +56,7 @@ def test_browsers_stay_signed_in_when_a_server_stops(
         assert browser.ask("POST", "/sign-in", {"token": secret}) == 303
         assert browser.ask("GET", "/organise") == 200
         servers[0].kill()
-        # An address stays with one server, nothing tells with which: some of these were with it.
+        # An address stays with one server, but which one is unknown: some of these were with it.
         for number in range(2, 10):
             browser.source = f"127.0.0.{number}"
             browser.until_answered("/organise")
@@ -68,7 +68,7 @@ def test_browsers_stay_signed_in_when_a_server_stops(
 
 
 @pytest.mark.nightly
-def test_wrong_tokens_are_counted_by_the_address_of_the_browser_whatever_it_says(
+def test_wrong_tokens_are_counted_by_the_browsers_real_address(
     tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     authority = _certified(tmp_path)
@@ -87,7 +87,7 @@ def test_wrong_tokens_are_counted_by_the_address_of_the_browser_whatever_it_says
 
 
 def _certified(folder: Path) -> Authority:
-    """An authority, and the site's certificate with its key where haproxy looks for it."""
+    """An authority, and the site's certificate with its key where haproxy reads it."""
     authority = make_authority(folder)
     authority.sign("server", SITE_NAME)
     (folder / "server.pem.key").write_bytes(authority.read("server.key"))
@@ -98,7 +98,7 @@ def _certified(folder: Path) -> Authority:
 def _two_sites(
     database: str, authority: Authority
 ) -> Iterator[tuple[list[ServerProcess], dict[str, str]]]:
-    """Two servers with a site over one database, and the sites by the names of the balancer."""
+    """Two servers with a site over one database, and their addresses by the balancer's names."""
     servers: list[ServerProcess] = []
     sites: dict[str, str] = {}
     with ExitStack() as running:
@@ -130,14 +130,14 @@ def _balancer(authority: Authority, servers: Mapping[str, str]) -> Iterator[dict
     with ExitStack() as held:
         at = {}
         for port in re.findall(r"bind :(\d+)", CONFIGURATION):
-            # Bound and not listening: it stays ours until haproxy, which shares it, listens.
+            # Bound and not listening: it is reserved until haproxy, which shares it, listens.
             holder = held.enter_context(socket.socket())
             holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
             holder.bind((HOST, 0))
             at[port] = f"{HOST}:{holder.getsockname()[1]}"
             text = text.replace(f"bind :{port}", f"bind {at[port]}")
         for name in re.findall(r"server-\d:\d+", CONFIGURATION):
-            # One that a test does not have is down.
+            # A server that a test does not have is down.
             text = text.replace(name, servers.get(name, f"{HOST}:1"))
         file = authority.folder / "haproxy.cfg"
         file.write_text(text)
@@ -157,7 +157,7 @@ def _free_port() -> int:
 
 
 def _serves(address: str) -> None:
-    """Wait until connections that are new go to a server, several times in a row."""
+    """Wait until new connections reach a server, several times in a row."""
     deadline_s = time.monotonic() + TIMEOUT_S
     in_a_row = 0
     while in_a_row < 4:
@@ -171,11 +171,11 @@ def _serves(address: str) -> None:
 
 
 class _Browser:
-    """A browser that trusts the authority, and believes that the site is at its name.
+    """A browser that trusts the authority, and resolves the site's name to the balancer.
 
     Args:
-        address: Where the balancer is.
-        authority: Whom it trusts.
+        address: Address of the balancer.
+        authority: The trusted authority.
         source: Its own address, which may change.
     """
 
@@ -212,7 +212,7 @@ class _Browser:
             return answer.status
 
     def until_answered(self, path: str) -> None:
-        """Wait until a page is there, while the balancer finds out which servers are."""
+        """Wait until a page answers, while the balancer finds out which servers are up."""
         deadline_s = time.monotonic() + TIMEOUT_S
         while True:
             with suppress(OSError):

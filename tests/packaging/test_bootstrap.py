@@ -1,4 +1,4 @@
-"""What makes environments shows how far it is, and falls back on pip without alarm."""
+"""The bootstrap program shows its progress, and falls back to pip quietly."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORKING = 'echo "  Building vidscore @ file:///here"; echo "warning: something";
 
 
 def program(file: Path, body: str) -> None:
-    """A shell script that keeps what it was called with, and its environment."""
+    """A shell script that records its arguments and environment."""
     file.parent.mkdir(parents=True, exist_ok=True)
     log = f'echo "$@" >> {file}.calls; env > {file}.environment'
     file.write_text(f"#!/bin/sh\n{log}\n{body}\n")
@@ -54,7 +54,7 @@ def test_a_stage_is_a_line_with_seconds_and_nothing_else_is_shown(
     assert shown.err == ""
 
 
-def test_uv_installs_pip_and_what_is_asked_for_and_trusts_whom_the_system_trusts(
+def test_uv_installs_pip_and_the_packages_and_trusts_the_systems_authorities(
     environment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("UV_SYSTEM_CERTS", raising=False)
@@ -69,7 +69,7 @@ def test_uv_installs_pip_and_what_is_asked_for_and_trusts_whom_the_system_trusts
     assert not [line for line in variables if line.startswith("VIRTUAL_ENV=")]
 
 
-def test_what_is_locked_is_installed_first_and_the_rest_adds_no_dependencies(
+def test_locked_packages_are_installed_first_and_the_rest_adds_no_dependencies(
     environment: Path,
 ) -> None:
     program(bootstrap.UV, WORKING)
@@ -83,7 +83,7 @@ def test_what_is_locked_is_installed_first_and_the_rest_adds_no_dependencies(
 
 
 @pytest.mark.parametrize("uv", [FAILING, None])
-def test_where_uv_fails_or_cannot_be_had_pip_installs_and_no_error_is_shown(
+def test_if_uv_fails_or_is_unavailable_pip_installs_and_no_error_is_shown(
     environment: Path, capsys: pytest.CaptureFixture[str], uv: str | None
 ) -> None:
     python = environment / "bin/python"
@@ -98,7 +98,7 @@ def test_where_uv_fails_or_cannot_be_had_pip_installs_and_no_error_is_shown(
     assert "certificate" not in shown.out + shown.err
 
 
-def test_where_pip_fails_too_the_words_of_both_are_shown(environment: Path) -> None:
+def test_if_pip_fails_too_the_output_of_both_is_shown(environment: Path) -> None:
     program(bootstrap.UV, FAILING)
     program(environment / "bin/python", 'echo "no space left"; exit 1')
     with pytest.raises(SystemExit) as ended:
@@ -109,10 +109,10 @@ def test_where_pip_fails_too_the_words_of_both_are_shown(environment: Path) -> N
     )
 
 
-def test_a_long_silence_is_broken(
+def test_a_long_silence_is_interrupted_by_a_message(
     environment: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What installs waits here until the sign of life has come."""
+    """The installer waits here until the message has been shown."""
     gate = environment / "gate"
     os.mkfifo(gate)
 
@@ -158,13 +158,13 @@ def test_the_demo_installs_what_users_install_and_developers_more(
     assert shlex.split(line)[1:] == wanted + extra
 
 
-def test_the_demo_ends_with_the_line_that_tells_of_its_site() -> None:
+def test_the_demo_ends_with_the_line_about_its_site() -> None:
     commands = ["make", "--dry-run", "--no-print-directory", "demo", "CI="]
     printed = subprocess.run(commands, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     assert "make demo-web shows its competition at an address" in printed.splitlines()[-1]
 
 
-def test_an_environment_that_is_there_is_kept(environment: Path) -> None:
+def test_an_existing_environment_is_kept(environment: Path) -> None:
     program(environment / "bin/python", "exit 1")
     before = (environment / "bin/python").stat()
     bootstrap.create(environment)

@@ -33,12 +33,12 @@ def _folder(language: str) -> Path:
     return folder
 
 
-def test_every_language_is_known_to_this_test() -> None:
+def test_this_test_knows_every_language() -> None:
     assert set(VERSIONS) == set(LANGUAGES)
 
 
 @pytest.mark.parametrize("named", [[], ["go", "rust"]])
-def test_a_command_takes_the_names_of_some_clients_or_none(named: list[str]) -> None:
+def test_a_command_accepts_the_names_of_some_clients_or_none(named: list[str]) -> None:
     parser = argparse.ArgumentParser()
     add_languages(parser)
     assert parser.parse_args(named).languages == named
@@ -55,7 +55,7 @@ def test_a_command_refuses_a_language_that_has_no_client(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_client_has_the_one_version(language: str) -> None:
+def test_a_client_has_the_common_version(language: str) -> None:
     name, pattern = VERSIONS[language]
     text = (_folder(language) / name).read_text(encoding="utf-8")
     found = re.search(pattern, text, re.MULTILINE)

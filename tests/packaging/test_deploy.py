@@ -1,4 +1,4 @@
-"""What deploy/ holds fits the server, itself, and the programs that read it."""
+"""The files of deploy/ fit the server, each other, and the programs that read them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SERVICE_KEYS = {
     "build", "cap_drop", "depends_on", "environment", "healthcheck", "image", "ports", "read_only",
     "restart", "security_opt", "stop_grace_period", "stop_signal", "tmpfs", "user", "volumes",
 }  # fmt: skip
-"""Of the Compose specification, what the file uses: a mistyped key would be ignored."""
+"""Keys of the Compose specification that the file uses: a mistyped key would be ignored."""
 
 
 def test_the_compose_file_has_two_servers_a_database_and_a_balancer() -> None:
@@ -38,7 +38,7 @@ def test_the_compose_file_has_two_servers_a_database_and_a_balancer() -> None:
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_a_service_has_no_unknown_key_and_needs_only_what_is_there(name: str) -> None:
+def test_a_service_has_no_unknown_key_and_its_files_exist(name: str) -> None:
     service = SERVICES[name]
     assert set(service) <= SERVICE_KEYS
     assert set(service.get("depends_on", {})) <= set(SERVICES)
@@ -52,7 +52,7 @@ def test_a_service_has_no_unknown_key_and_needs_only_what_is_there(name: str) ->
 
 
 @pytest.mark.parametrize("name", SERVERS)
-def test_the_settings_of_a_server_are_taken_without_insecure_listen(name: str) -> None:
+def test_the_settings_of_a_server_are_accepted_without_insecure_listen(name: str) -> None:
     environment = dict(SERVERS[name]["environment"])
     environment[BASE_URL] = re.sub(r"\$\{SITE_NAME:\?[^}]+\}", SITE_NAME, environment[BASE_URL])
     settings = load_settings(environment=environment)
@@ -66,7 +66,7 @@ def test_the_settings_of_a_server_are_taken_without_insecure_listen(name: str) -
     assert grace_s > Settings().drain_timeout_s
 
 
-def test_no_password_stands_in_the_compose_file() -> None:
+def test_the_compose_file_contains_no_password() -> None:
     passwords = [
         value
         for service in SERVICES.values()
@@ -78,7 +78,7 @@ def test_no_password_stands_in_the_compose_file() -> None:
 
 
 @pytest.mark.parametrize("secret", ["deploy/.env", "deploy/certificates/server.key"])
-def test_git_passes_over_the_secrets_of_a_deployment(secret: str) -> None:
+def test_git_ignores_the_secrets_of_a_deployment(secret: str) -> None:
     ignored = subprocess.run(["git", "check-ignore", "-q", secret], cwd=ROOT, check=False)
     assert ignored.returncode == 0
 
@@ -92,16 +92,16 @@ def test_the_balancer_knows_exactly_the_servers() -> None:
     assert set(published.values()) == bound
 
 
-def test_servers_believe_the_balancer_alone_about_the_address_of_a_browser() -> None:
+def test_servers_trust_only_the_balancer_for_the_address_of_a_browser() -> None:
     [network] = COMPOSE["networks"]["default"]["ipam"]["config"]
     trusted = {service["environment"]["FORWARDED_ALLOW_IPS"] for service in SERVERS.values()}
     assert trusted == {network["subnet"]}
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
-def test_systemd_understands_a_unit(unit: Path, tmp_path: Path) -> None:
+def test_systemd_accepts_a_unit(unit: Path, tmp_path: Path) -> None:
     program = shutil.which("systemd-analyze") or missing("systemd-analyze")
-    for other in UNITS:  # units name each other
+    for other in UNITS:  # Units name each other.
         text = other.read_text("utf-8").replace("/opt/vidscore/bin/vidscore", sys.executable)
         (tmp_path / other.name).write_text(text)
     ended = subprocess.run(
@@ -121,7 +121,7 @@ def test_the_unit_of_the_server_names_settings_and_lets_streams_end() -> None:
 
 
 def test_the_backup_keeps_the_newest_fourteen(tmp_path: Path) -> None:
-    """The shell commands of the unit, run as they stand."""
+    """The shell commands of the unit, run unchanged."""
     text = (DEPLOY / "systemd" / "vidscore-backup.service").read_text("utf-8")
     make, prune = re.findall(r"^ExecStart=/bin/sh -c '(.+)'$", text, re.MULTILINE)
     assert "vidscore backup --tls" in make

@@ -1,4 +1,4 @@
-"""The committed protocol code loads on whatever releases are installed, the lowest included."""
+"""The committed protocol code loads with the installed releases, including the lowest."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_generated_module_loads(name: str) -> None:
 
 @pytest.mark.parametrize("form", ["import {0}.{1} as found", "from {0} import {1} as found"])
 def test_the_former_name_gives_the_same_modules_and_a_warning(form: str) -> None:
-    """In a process of its own, because a warning is shown once."""
+    """In its own process, because a warning is shown once."""
     former, name = "vidscore.v1", MODULES[0]
     program = "\n".join(
         [

@@ -1,7 +1,7 @@
 """The Dockerfile's steps make an environment in which an unprivileged user can serve.
 
-No Docker engine is needed: the RUN lines of the build take their paths from PREFIX, and here they
-run in a folder, as a user without privileges where there are any to give up.
+No Docker engine is needed: the RUN lines of the build take their paths from PREFIX. Here they run
+in a folder, and without privileges if the tests have any to drop.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ def test_the_image_does_not_run_as_root_and_its_user_owns_the_folder_of_the_site
     assert f"--chown={user} " in instructions(STAGES[1], "COPY")[1]
 
 
-def test_the_image_serves_and_asks_for_its_own_health() -> None:
+def test_the_image_serves_and_checks_its_own_health() -> None:
     assert instructions(STAGES[1], "ENTRYPOINT") == ['["vidscore", "serve"]']
     [check] = instructions(STAGES[1], "HEALTHCHECK")
     assert json.loads(check.partition("CMD ")[2]) == ["vidscore", "health"]
 
 
-def test_everything_that_is_copied_is_let_through_to_the_build() -> None:
+def test_every_copied_file_is_admitted_to_the_build() -> None:
     """Each source of a COPY exists, and .dockerignore names it."""
     allowed = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
     sources = [name for copy in instructions(STAGES[0], "COPY") for name in copy.split()[:-1]]
@@ -69,7 +69,7 @@ def test_everything_that_is_copied_is_let_through_to_the_build() -> None:
 def prefix() -> Iterator[Path]:
     """What the build stage leaves at PREFIX.
 
-    Not in a folder of pytest, into which nobody but its own user may look.
+    Not in a folder of pytest, which only its own user may read.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -103,7 +103,7 @@ def copy_tracked(wanted: Path, target: Path) -> None:
 
 
 def usable_python(folder: Path) -> Path:
-    """A Python that the unprivileged user may run and that can make environments."""
+    """A Python that the unprivileged user may run, and that can make environments."""
     own = Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}")
     others = [Path(f"/usr/bin/python3.{minor}") for minor in range(11, 20)]
     usable = next((python for python in (own, *others) if can_run(python, folder)), None)
@@ -119,7 +119,7 @@ def can_run(python: Path, folder: Path) -> bool:
 
 
 def path_with(python: Path, folder: Path) -> str:
-    """A search path on which ``python`` is the one of the image."""
+    """A search path on which ``python`` is that of the image."""
     scripts = folder / "bin"
     scripts.mkdir(exist_ok=True)
     link = scripts / "python"
@@ -143,7 +143,7 @@ def unprivileged(
 
 
 def identity() -> dict[str, Any]:
-    """Arguments of subprocess that give up root."""
+    """Arguments of subprocess that drop root."""
     if os.geteuid() != 0:
         return {}
     return {"user": NOBODY, "group": NOBODY, "extra_groups": []}
@@ -177,7 +177,7 @@ def command_of(instruction: str, prefix: Path) -> list[str]:
 
 @pytest.mark.campaign
 def test_what_the_steps_install_serves_and_is_healthy(prefix: Path) -> None:
-    """The entry point listens, the health check succeeds, and SIGTERM ends it well."""
+    """The entry point listens, the health check succeeds, and after SIGTERM it exits with 0."""
     variables = {**image_environment(prefix), "VIDSCORE_SERVER_LISTEN": "127.0.0.1:0"}
     environment = environment_with(variables, prefix.parent / "home")
     [serve] = instructions(STAGES[1], "ENTRYPOINT")
@@ -201,8 +201,8 @@ def test_what_the_steps_install_serves_and_is_healthy(prefix: Path) -> None:
 
 
 @pytest.mark.campaign
-def test_a_hosted_site_runs_on_a_root_that_is_read_only(prefix: Path) -> None:
-    """As docs/server.md runs it: init, serve with a site, health, sign in; nothing else writes."""
+def test_a_hosted_site_runs_on_a_read_only_root(prefix: Path) -> None:
+    """As docs/server.md runs it: init, serve with a site, health, sign in; no other writes."""
     site = prefix.parent / "site"
     variables = {
         **image_environment(prefix),
@@ -242,9 +242,9 @@ def test_a_hosted_site_runs_on_a_root_that_is_read_only(prefix: Path) -> None:
 
 
 def read_only(command: list[str], writable: Path) -> list[str]:
-    """A command by the unprivileged user for whom all is read-only but one folder.
+    """A command by the unprivileged user, for whom everything is read-only but one folder.
 
-    Where namespaces cannot be made, that the user may write nowhere else has to do.
+    Without namespaces, it must be enough that the user may write nowhere else.
     """
     if os.geteuid() != 0:
         return command
@@ -271,7 +271,7 @@ def test_the_environment_has_no_build_tools(prefix: Path) -> None:
 
 
 @pytest.mark.campaign
-def test_the_image_refuses_to_listen_for_strangers_unless_it_is_told_to(prefix: Path) -> None:
+def test_the_image_refuses_to_listen_on_other_addresses_by_default(prefix: Path) -> None:
     beyond = {**image_environment(prefix), "VIDSCORE_SERVER_LISTEN": "0.0.0.0:0"}
     refused = unprivileged([str(prefix / "bin/vidscore"), "serve"], Path("/"), beyond)
     assert refused.returncode == 1

@@ -1,4 +1,4 @@
-"""`import vidscore` is the library: all that it offers, typed, at next to no cost."""
+"""`import vidscore` is the library: complete, typed, and fast to import."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ ARRAYS = {"sequence": ["street"], "frame": [0], "x": [1.0], "y": [2.0]}
 
 
 @pytest.mark.parametrize("name", vidscore_evaluators.__all__)
-def test_it_offers_what_the_evaluators_offer(name: str) -> None:
+def test_it_exports_what_the_evaluators_export(name: str) -> None:
     assert getattr(vidscore, name) is getattr(vidscore_evaluators, name)
     assert name in dir(vidscore)
 
 
-def test_what_it_does_not_offer_is_an_attribute_error() -> None:
+def test_a_name_that_it_does_not_export_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'vidscore' has no attribute 'scores'"):
         _ = vidscore.scores  # type: ignore[attr-defined]
 
@@ -51,22 +51,22 @@ def _fields(declared: str) -> list[str]:
     return [line for line in lines if line and not line.startswith('"""')]
 
 
-def test_a_parameter_that_an_evaluator_has_not_is_an_error_of_types_too() -> None:
-    """The type checker of `make check` refuses a comment that nothing needs."""
+def test_an_unknown_parameter_of_an_evaluator_is_a_type_error_too() -> None:
+    """The type checker of `make check` refuses an unused ignore comment."""
     report: vidscore.Report = vidscore.score("f1", ARRAYS, ARRAYS, base="euclidean", cutoff_px=5)
     assert report.value("f1") == 1.0
     with pytest.raises(vidscore.ParameterError):
         vidscore.score("f1", ARRAYS, ARRAYS, tresholds=5)  # type: ignore[call-overload]
 
 
-def test_an_array_of_numpy_may_stand_for_a_list_in_types_too() -> None:
+def test_a_numpy_array_may_replace_a_list_for_type_checkers_too() -> None:
     box = {"sequence": ["a"], "frame": [0], "x1": [0.0], "y1": [0.0], "x2": [9.0], "y2": [9.0]}
     report = vidscore.score("map", box, box, thresholds=np.linspace(0.5, 0.9, 5))
     assert report.parameters["thresholds"] == (0.5, 0.6, 0.7, 0.8, 0.9)
     assert json.loads(report.to_json())["parameters"]["thresholds"] == [0.5, 0.6, 0.7, 0.8, 0.9]
 
 
-def test_a_presets_name_tells_types_how_many_reports_there_are() -> None:
+def test_the_type_of_a_preset_says_how_many_reports_there_are() -> None:
     """And that it takes no parameters; arrays need no format."""
     box = {"sequence": ["a"], "frame": [0], "x1": [0.0], "y1": [0.0], "x2": [9.0], "y2": [9.0]}
     report: vidscore.Report = vidscore.score("coco-detection", box, box)
@@ -105,7 +105,7 @@ print(vidscore.v1 is vidscore_protos.v1 and vidscore_protos.__file__.startswith(
 
 
 def _unpack(folder: Path, *distributions: str) -> None:
-    """Install wheels into a folder; two of them may have no file in common."""
+    """Install wheels into a folder; no file may be in two of them."""
     for name in distributions:
         with zipfile.ZipFile(build(DISTRIBUTIONS[name][0], "wheel", folder / "dist")) as wheel:
             assert [file for file in wheel.namelist() if (folder / file).is_file()] == []
@@ -113,7 +113,7 @@ def _unpack(folder: Path, *distributions: str) -> None:
 
 
 def _run(program: str, folder: Path | None = None) -> str:
-    """What a program prints that has this folder in place of the source tree."""
+    """The output of a program with this folder in place of the source tree."""
     head = "import sys\n"
     if folder is not None:
         others = f"[path for path in sys.path if path and not path.startswith({_SOURCES!r})]"

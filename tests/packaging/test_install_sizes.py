@@ -1,4 +1,4 @@
-"""What an installation brings is as little as the page of installing says."""
+"""An installation is as small as its page says."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_MB = 300.0
 
 
 def rows() -> dict[str, tuple[int, int]]:
-    """What the page says: distributions and MB by what is installed."""
+    """The page's distributions and MB, by what is installed."""
     found = re.findall(
         r"^\| `pip install '?([^'`]+)'?` \|.*\| (\d+) \| (\d+) \|$",
         block_of(PAGE, BLOCK),
@@ -44,7 +44,7 @@ def test_every_extra_is_measured() -> None:
     assert set(project["optional-dependencies"]) <= measured
 
 
-def test_the_page_says_of_the_plain_install_what_it_may_be_at_most() -> None:
+def test_the_page_gives_the_maximum_of_the_plain_install() -> None:
     distributions, mb = rows()["vidscore"]
     assert distributions <= MOST_DISTRIBUTIONS
     assert mb <= MOST_MB
@@ -57,7 +57,7 @@ def test_a_size_counts_distributions_and_all_bytes(tmp_path: Path) -> None:
     assert size_of(tmp_path) == Size(2, 1.5)
 
 
-def test_the_table_quotes_what_a_shell_would_read() -> None:
+def test_the_table_quotes_special_characters_of_the_shell() -> None:
     lines = size_table({"vidscore": Size(16, 272.4), "vidscore[web]": Size(24, 277.6)}).splitlines()
     assert lines[2].startswith("| `pip install vidscore` | the library")
     assert lines[2].endswith(" | 16 | 272 |")
@@ -65,8 +65,8 @@ def test_the_table_quotes_what_a_shell_would_read() -> None:
 
 
 @pytest.mark.nightly
-def test_the_plain_install_stays_light(tmp_path: Path) -> None:
-    """In the versions of the lock file, with itself, as pip leaves it."""
+def test_the_plain_install_stays_small(tmp_path: Path) -> None:
+    """In the versions of the lock file, including itself, as pip leaves it."""
     size = installed_size("vidscore", build_wheels(tmp_path / "wheels"), tmp_path / "installed")
     assert size.distributions <= MOST_DISTRIBUTIONS
     assert size.megabytes <= MOST_MB

@@ -15,7 +15,7 @@ from tools.bootstrap import UV
 pytestmark = pytest.mark.campaign
 
 by_night = pytest.mark.nightly
-"""For ways to install that differ from another one in little."""
+"""For ways to install that differ little from another one."""
 
 PACKAGES = [
     "vidscore",
@@ -29,7 +29,7 @@ PACKAGES = [
 
 
 def _installs(folder: Path, *arguments: str, hosts: bool = False) -> None:
-    """Install with the environment's own pip and try what came out of it."""
+    """Install with the environment's own pip and try the result."""
     run(sys.executable, "-m", "venv", folder / "venv")
     run(folder / "venv/bin/pip", "install", "--quiet", *arguments)
     _works(folder / "venv", folder, hosts=hosts)
@@ -46,14 +46,14 @@ def _works(environment: Path, elsewhere: Path, *, hosts: bool = False) -> None:
 
 
 def _hosts(environment: Path, elsewhere: Path) -> None:
-    """With the extra `server`, a store is made and the application imports."""
+    """With the extra `server`, a store is created and the application imports."""
     made = run(environment / "bin/vidscore", "init", "--store", "site.db", cwd=elsewhere)
     assert made.startswith("vidscore_")
     run(environment / "bin/python", "-c", "import vidscore_server.application", cwd=elsewhere)
 
 
 def _says_what_hosting_needs(environment: Path, elsewhere: Path) -> None:
-    """Without it, files and pipes are scored, and `serve` says what to install."""
+    """Without the extra, files and pipes are scored, and `serve` says what to install."""
     vidscore = environment / "bin/vidscore"
     entry = {"sequence_id": 1, "frame": 1, "num_objects": 1, "object_coords": [[1, 2]]}
     file = elsewhere / "frames.json"
@@ -76,7 +76,7 @@ print(*(found.name for found in importlib.metadata.distributions()))
 
 
 def test_pip_installs_a_clone_alone(tmp_path: Path) -> None:
-    """Its sibling is in no package index: the clone's own is meant."""
+    """Its sibling is in no package index: the clone's own is used."""
     _installs(tmp_path, ".")
 
 

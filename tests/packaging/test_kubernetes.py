@@ -1,6 +1,6 @@
-"""The manifests for Kubernetes are what its API takes, and fit the server and each other.
+"""The manifests for Kubernetes are valid for its API, and fit the server and each other.
 
-No cluster runs them here: the schemas of the API, a package of the index, stand in for one.
+No cluster runs them here: the schemas of the API, a package of the index, replace one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from vidscore_server.settings import ENVIRONMENT_PREFIX, Settings, load_settings
 FOLDER = ROOT / "deploy" / "kubernetes"
 FILES = sorted(FOLDER.glob("*.yaml"))
 VERSIONS = ("1.31", "1.37")
-"""The oldest and the newest that they are held to."""
+"""The oldest and the newest version that they are checked with."""
 
 
 def _objects() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -46,7 +46,7 @@ def test_there_are_servers_a_database_dask_and_a_job_of_shards() -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_every_object_is_one_that_the_api_takes_without_unknown_fields(version: str) -> None:
+def test_every_object_is_valid_for_the_api_without_unknown_fields(version: str) -> None:
     try:
         import kubernetes_validate
     except ImportError:
@@ -56,7 +56,7 @@ def test_every_object_is_one_that_the_api_takes_without_unknown_fields(version: 
 
 
 @pytest.mark.parametrize("name", PODS)
-def test_a_pod_is_bounded_and_has_no_right_that_it_does_not_need(name: str) -> None:
+def test_a_pod_is_bounded_and_has_no_unneeded_rights(name: str) -> None:
     pod = PODS[name]["spec"]
     assert pod["automountServiceAccountToken"] is False
     assert pod["securityContext"]["runAsNonRoot"] is True
@@ -67,7 +67,7 @@ def test_a_pod_is_bounded_and_has_no_right_that_it_does_not_need(name: str) -> N
 
 
 @pytest.mark.parametrize("name", PODS)
-def test_mounts_and_secrets_of_a_pod_are_there(name: str) -> None:
+def test_mounts_and_secrets_of_a_pod_exist(name: str) -> None:
     pod = PODS[name]["spec"]
     [container] = pod["containers"]
     volumes = {volume["name"]: volume for volume in pod.get("volumes", [])}
@@ -84,7 +84,7 @@ def test_mounts_and_secrets_of_a_pod_are_there(name: str) -> None:
     assert not any("PASSWORD" in entry["name"] for entry in _plain(container))
 
 
-def test_selectors_choose_pods_that_are_there() -> None:
+def test_selectors_match_existing_pods() -> None:
     labels = [pod["metadata"]["labels"] for pod in PODS.values()]
     for name, found in OBJECTS.items():
         selector = found["spec"].get("selector")
@@ -92,7 +92,7 @@ def test_selectors_choose_pods_that_are_there() -> None:
             assert selector.get("matchLabels", selector) in labels, name
 
 
-def test_the_settings_of_the_servers_are_taken_without_insecure_ones() -> None:
+def test_the_settings_of_the_servers_are_accepted_without_insecure_ones() -> None:
     [container] = PODS["servers/Deployment/vidscore-server"]["spec"]["containers"]
     environment = {entry["name"]: entry["value"] for entry in _plain(container)}
     settings = load_settings(environment=environment)
@@ -109,13 +109,13 @@ def test_the_settings_of_the_servers_are_taken_without_insecure_ones() -> None:
     assert grace_s > Settings().drain_timeout_s
 
 
-def test_truth_is_reached_by_servers_alone() -> None:
+def test_only_servers_can_reach_the_truth() -> None:
     policy = OBJECTS["postgresql/NetworkPolicy/database"]["spec"]
     [rule] = policy["ingress"]
     assert rule["from"] == [{"podSelector": {"matchLabels": {"app": "vidscore-server"}}}]
 
 
-def test_each_index_of_the_job_is_a_shard_of_as_many() -> None:
+def test_each_index_of_the_job_is_a_shard() -> None:
     job = OBJECTS["shards/Job/vidscore-shards"]["spec"]
     [container] = job["template"]["spec"]["containers"]
     command = container["command"][-1]

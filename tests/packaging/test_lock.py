@@ -1,4 +1,4 @@
-"""The lock file of CI's environment covers what the distributions declare, and names no host."""
+"""The lock file of CI's environment covers the declared dependencies, and names no host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two distributions say the same version and sensible requirements."""
+"""The two distributions have the same version and sensible requirements."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def test_psycopg_comes_only_with_the_postgresql_extra() -> None:
 
 @pytest.mark.slow
 def test_what_a_hosting_server_needs_comes_only_with_the_server_extra() -> None:
-    """And the command line knows all of it, to say what to install where it is missing.
+    """The command line knows all of it, to say what to install if it is missing.
 
-    What the client needs is always there; a server may need a newer one of it.
+    The client's requirements are always installed; a server may need a newer version of one.
     """
     needed = [Requirement(text) for text in importlib.metadata.requires("vidscore") or []]
     client = importlib.metadata.requires("vidscore-client") or []
@@ -108,7 +108,7 @@ def test_an_extra_alone_brings_its_package(package: str, extra: str) -> None:
     assert [str(found.marker).replace('"', "'") for found in needed] == [f"extra == '{extra}'"]
 
 
-def test_the_compiler_of_the_loops_is_known_by_one_bound() -> None:
+def test_the_compiler_of_the_loops_has_the_same_bound_everywhere() -> None:
     """The tests compile as an installation does."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     needed = [*project["build-system"]["requires"], *project["dependency-groups"]["test"]]
@@ -116,8 +116,8 @@ def test_the_compiler_of_the_loops_is_known_by_one_bound() -> None:
 
 
 @pytest.mark.parametrize("project", [ROOT, ROOT / "clients/python"])
-def test_a_distribution_says_where_its_project_is(project: Path) -> None:
-    """And a link into the repository leads to a file that is there."""
+def test_a_distribution_links_to_its_project(project: Path) -> None:
+    """A link into the repository leads to an existing file."""
     read = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))
     urls = read["project"]["urls"]
     assert {"Homepage", "Documentation", "Source", "Changelog", "Issues", "Security"} == set(urls)

@@ -1,4 +1,4 @@
-"""What `make release` leaves scores, serves and submits, in an environment without a compiler."""
+"""The output of `make release` scores, serves and submits, in an environment without a compiler."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def environment(released: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the wheels and what they need, where nothing could be compiled."""
+    """An environment with the wheels and their requirements, in which nothing could be compiled."""
     folder = tmp_path_factory.mktemp("environment") / "venv"
     run(sys.executable, "-m", "venv", folder, cwd=released)
     wheels = ["--only-binary", ":all:", "--find-links", str(released / "dist")]
@@ -42,7 +42,7 @@ def environment(released: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return folder
 
 
-def test_sums_and_bill_of_materials_are_of_what_is_in_dist(released: Path) -> None:
+def test_sums_and_bill_of_materials_match_the_files_in_dist(released: Path) -> None:
     beside = released / "build/release"
     lines = (beside / "SHA256SUMS").read_text("utf-8").splitlines()
     files = sorted((released / "dist").iterdir())
@@ -60,7 +60,7 @@ def test_sums_and_bill_of_materials_are_of_what_is_in_dist(released: Path) -> No
 
 
 def test_the_wheels_alone_score_serve_and_submit(environment: Path, tmp_path: Path) -> None:
-    """The program that writes golden stores runs commands alone: a server, teams, scores."""
+    """The program that writes golden stores only runs commands: a server, teams, scores."""
     program = ROOT / "tests/server/store/write_golden.py"
     path = os.pathsep.join([str(environment / "bin"), "/nowhere"])
     run(environment / "bin/python", "-W", "error", program, tmp_path, cwd=tmp_path, PATH=path)

@@ -1,4 +1,4 @@
-"""Wheels for machines that are not this one: tags, libraries, and what a release refuses."""
+"""Wheels for other machines: tags, libraries, and what a release refuses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_every_macos_from_11_on_installs_the_wheel_of_its_processor(processor: s
         assert set(TARGETS[name].platforms) & set(mac_platforms(release, processor))
 
 
-def test_the_wheel_for_this_machine_has_the_tags_that_an_installation_gives_it() -> None:
+def test_the_wheel_for_this_machine_has_the_tags_of_an_installation() -> None:
     if sys.platform != "linux":
         missing("Linux, whose wheels name no release of the system")
     own = {tag.removeprefix("linux_") for tag in platform_tags() if tag.startswith("linux_")}
@@ -38,14 +38,14 @@ def test_the_wheel_for_this_machine_has_the_tags_that_an_installation_gives_it()
     assert ours == {"linux-x86_64"} if "x86_64" in own else {"linux-arm64"}
 
 
-def test_the_wheels_of_linux_are_for_both_of_its_c_libraries() -> None:
+def test_the_linux_wheels_are_for_both_of_its_c_libraries() -> None:
     assert TARGETS["linux-arm64"].platforms == (
         "manylinux_2_17_aarch64",
         "musllinux_1_1_aarch64",
     )
 
 
-def test_a_target_that_there_is_not_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
+def test_an_unknown_target_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
         cwd=ROOT,
@@ -62,7 +62,7 @@ def test_a_target_that_there_is_not_is_refused_with_those_that_there_are(tmp_pat
 @pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_nightly(TARGETS, gate=2))
 def test_the_loops_compile_for_every_target(name: str, tmp_path: Path) -> None:
-    """Without a warning, and with nothing missing: both would end the compiler or the linker."""
+    """Without a warning, and with nothing missing: either would end the compiler or the linker."""
     for source in SOURCES.glob("*.[ch]"):
         (tmp_path / source.name).write_bytes(source.read_bytes())
     library = compile_loops(tmp_path, target=TARGETS[name]).read_bytes()
@@ -70,11 +70,11 @@ def test_the_loops_compile_for_every_target(name: str, tmp_path: Path) -> None:
     assert str(tmp_path.parent).encode() not in library
 
 
-def test_what_a_release_looks_for_is_named_for_every_target() -> None:
+def test_every_target_has_an_expected_machine() -> None:
     assert MACHINES.keys() == TARGETS.keys()
 
 
-def test_a_library_as_it_should_be_has_no_fault() -> None:
+def test_a_correct_library_has_no_fault() -> None:
     assert faults_of(GOOD, "ELF X86_64", GOOD.functions) == []
 
 
@@ -104,7 +104,7 @@ def test_a_complete_release_has_every_distribution_once(tmp_path: Path) -> None:
     assert wrong_files(complete(tmp_path / "dist")) == []
 
 
-def test_a_missing_wheel_another_version_and_a_strange_wheel_are_named(tmp_path: Path) -> None:
+def test_a_missing_wheel_another_version_and_an_unknown_wheel_are_named(tmp_path: Path) -> None:
     dist = complete(tmp_path / "dist")
     (dist / "vidscore-1.0-py3-none-win_amd64.whl").rename(
         dist / "vidscore-1.1-py3-none-win_arm64.whl"
@@ -116,7 +116,7 @@ def test_a_missing_wheel_another_version_and_a_strange_wheel_are_named(tmp_path:
     ]
 
 
-def test_two_builds_differ_where_a_byte_or_a_file_does(tmp_path: Path) -> None:
+def test_two_builds_differ_if_a_byte_or_a_file_does(tmp_path: Path) -> None:
     first, second = complete(tmp_path / "first"), complete(tmp_path / "second")
     assert differences(first, second) == []
     (second / "vidscore-1.0.tar.gz").write_bytes(b"other")

@@ -1,4 +1,4 @@
-"""What the wheels hold: whole packages under their own names, and nothing else."""
+"""The wheels contain whole packages under their own names, and nothing else."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ DISTRIBUTIONS = {
 }
 
 FORMER_NAME = "vidscore/v1"
-"""Gives modules of another package, and has no types of its own."""
+"""It forwards to modules of another package, and has no types of its own."""
 
 LOOPS = "vidscore_evaluators/kernels/loops.so"
 
 
 def build(project: Path, target: str, folder: Path) -> Path:
-    """Build with the backend that is installed here: no network, no isolated environment."""
+    """Build with the installed backend: no network, no isolated environment."""
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder)],
         cwd=project,
@@ -59,7 +59,7 @@ def build(project: Path, target: str, folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The wheel of each distribution, which compiles for seconds."""
+    """The wheel of each distribution; compiling takes seconds."""
     return {
         name: build(project, "wheel", tmp_path_factory.mktemp(name))
         for name, (project, _) in DISTRIBUTIONS.items()
@@ -74,7 +74,7 @@ def _modules(wheel: Path) -> set[str]:
 
 
 def _expected(packages: dict[str, Path]) -> set[str]:
-    """The tracked files, and what is compiled."""
+    """The tracked files, and the compiled ones."""
     tracked = {
         path.relative_to(root).as_posix()
         for package, root in packages.items()
@@ -85,7 +85,7 @@ def _expected(packages: dict[str, Path]) -> set[str]:
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
-def test_a_wheel_holds_the_files_of_its_packages_and_no_others(
+def test_a_wheel_contains_the_files_of_its_packages_and_no_others(
     name: str, wheels: dict[str, Path]
 ) -> None:
     _, packages = DISTRIBUTIONS[name]
@@ -109,7 +109,7 @@ def test_a_wheel_built_from_the_source_distribution_is_the_same(name: str, tmp_p
 
 
 def _asked(hook: str, project: Path, folder: Path) -> Path:
-    """Build as an installer does: by a hook of the backend that the project names."""
+    """Build as an installer does: through a hook of the backend that the project names."""
     program = f"import hatch_build; print(hatch_build.{hook}({str(folder)!r}))"
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -123,7 +123,7 @@ def _asked(hook: str, project: Path, folder: Path) -> Path:
 
 
 def _unpacked(source: Path, folder: Path) -> Path:
-    # Not tarfile: how to unpack without a warning differs between releases of Python.
+    # Not tarfile: unpacking without a warning differs between releases of Python.
     folder.mkdir()
     subprocess.run(["tar", "-xzf", str(source)], cwd=folder, check=True)
     [unpacked] = folder.iterdir()
@@ -142,17 +142,17 @@ def _metadata(wheel: Path) -> str:
         return archive.read(name).decode()
 
 
-def test_a_wheel_that_an_installer_makes_of_the_tree_needs_the_client_beside_it(
+def test_a_wheel_built_from_the_tree_needs_the_client_beside_it(
     tmp_path: Path,
 ) -> None:
-    """So `pip install .` works, though no package index has the client."""
+    """So `pip install .` works although no package index has the client."""
     wheel = _asked("build_wheel", ROOT, tmp_path)
     client = (ROOT / "clients/python").as_uri()
     assert _client_that_is_needed(_metadata(wheel)) == f"vidscore-client @ {client}"
 
 
-def test_what_is_published_needs_the_client_of_its_own_version(tmp_path: Path) -> None:
-    """A package index takes no paths: neither the source nor the wheel made of it has one."""
+def test_a_published_wheel_needs_the_client_of_its_own_version(tmp_path: Path) -> None:
+    """A package index accepts no paths: neither the source nor its wheel has one."""
     source = _asked("build_sdist", ROOT, tmp_path)
     unpacked = _unpacked(source, tmp_path / "unpacked")
     pin = f"vidscore-client=={__version__}"
@@ -162,7 +162,7 @@ def test_what_is_published_needs_the_client_of_its_own_version(tmp_path: Path) -
 
 
 def test_an_editable_installation_needs_the_client_of_its_own_version(tmp_path: Path) -> None:
-    """Its client is installed beside it, as editable: a path would name another installation."""
+    """Its client is installed beside it as editable: a path would name another installation."""
     wheel = _asked("build_editable", ROOT, tmp_path)
     assert _client_that_is_needed(_metadata(wheel)) == f"vidscore-client=={__version__}"
 
@@ -189,7 +189,7 @@ def test_a_wheel_is_for_one_kind_of_processor_and_every_python(wheels: dict[str,
     }
 
 
-def test_the_library_of_a_wheel_is_of_the_sources_in_it(
+def test_the_library_of_a_wheel_belongs_to_the_sources_in_it(
     wheels: dict[str, Path], tmp_path: Path
 ) -> None:
     with zipfile.ZipFile(wheels["vidscore"]) as archive:

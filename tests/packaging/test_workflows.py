@@ -1,4 +1,4 @@
-"""What GitHub runs: pinned actions, few rights, no passwords, and releases by `make release`."""
+"""GitHub workflows: pinned actions, few rights, no passwords, and releases by `make release`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_an_action_is_of_one_version_everywhere(workflow: Path) -> None:
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.name)
-def test_a_workflow_has_no_rights_but_those_that_its_jobs_name(workflow: Path) -> None:
+def test_a_workflow_has_only_the_rights_that_its_jobs_name(workflow: Path) -> None:
     read = yaml.safe_load(workflow.read_text("utf-8"))
     assert read["permissions"] == {}
     assert all(job["permissions"] for job in read["jobs"].values())
@@ -63,16 +63,16 @@ def test_publishing_needs_an_environment_and_no_password() -> None:
     assert "secrets." not in RELEASE.read_text("utf-8")
 
 
-def test_only_the_job_that_publishes_and_the_one_that_attests_may_show_who_they_are() -> None:
+def test_only_the_jobs_that_publish_and_attest_may_request_an_identity_token() -> None:
     may = {name for name, job in JOBS.items() if "id-token" in job["permissions"]}
     assert may == {"attest", "publish"}
 
 
-def test_no_step_hands_a_text_from_outside_to_a_shell() -> None:
+def test_no_step_passes_text_from_outside_to_a_shell() -> None:
     assert [step for step in steps() if "${{" in step.get("run", "")] == []
 
 
-def test_what_tries_a_wheel_is_there() -> None:
+def test_the_programs_that_try_a_wheel_exist() -> None:
     [command] = [step["run"] for step in steps() if "pytest" in step.get("run", "")]
     paths = [word for word in command.split() if word.startswith("tests/")]
     assert [path for path in paths if not (ROOT / path).exists()] == []

@@ -1,4 +1,4 @@
-"""Masks of JSON lines: read with their boxes, written, and named where they are wrong."""
+"""Masks of JSON lines: reading, boxes, writing and faults."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats.convert import convert
 
 
-def test_masks_are_read_with_their_own_boxes_or_others(tmp_path: Path) -> None:
+def test_masks_are_read_with_their_own_boxes_or_given_ones(tmp_path: Path) -> None:
     text = {"size": [2, 3], "counts": "06"}
     frames = line(objects=[{"mask": MASK}, {"mask": text, "box": BOX}]), line(frame=1)
     side = detections_of(write(tmp_path / "a.jsonl", lines_of(*frames))).annotations
@@ -26,7 +26,7 @@ def test_masks_are_read_with_their_own_boxes_or_others(tmp_path: Path) -> None:
     assert side.masks.runs.tolist() == [1, 2, 3, 0, 6]
 
 
-def test_masks_of_some_objects_are_their_boxes(tmp_path: Path) -> None:
+def test_masks_of_only_some_objects_are_read_as_their_boxes(tmp_path: Path) -> None:
     frames = line(objects=[{"mask": MASK}, {"box": BOX}])
     side = detections_of(write(tmp_path / "a.jsonl", lines_of(frames))).annotations
     assert side.coordinates.tolist() == [[0, 0, 2, 2], BOX]
@@ -51,7 +51,7 @@ def test_masks_of_some_objects_are_their_boxes(tmp_path: Path) -> None:
         ("06", "", 'found "06", expected an object with size and counts'),
     ],
 )
-def test_what_is_wrong_with_a_mask_is_told_with_its_place(
+def test_a_fault_of_a_mask_is_reported_with_its_place(
     tmp_path: Path, mask: Any, field: str, problem: str
 ) -> None:
     text = lines_of(line(frame=1), line(objects=[{"mask": MASK}, {"mask": mask}]))

@@ -1,6 +1,6 @@
-"""Make the table of docs/hidden-truth.md: what an attack on a board gains under each policy.
+"""Make the table of docs/hidden-truth.md: the gain of an attack on a board under each policy.
 
-python -m tools.attack_study            run what is missing in build/attack, fill in the page
+python -m tools.attack_study            run what build/attack lacks, fill in the page
 python -m tools.attack_study --fresh    run everything again (minutes)
 """
 
@@ -22,14 +22,14 @@ BLOCK = "attacks"
 
 SEQUENCES = (5, 20, 50, 200)
 BUDGETS = {"default": 0, "50": 50, "500": 500}
-"""Submissions of an attacker; 0 for as many as the policy allows by default."""
+"""Number of an attacker's submissions; 0: as many as the policy allows by default."""
 
 RUNS = {"default": 100, "50": 100, "500": 20}
 STEP = 0.01
 
 
 def _policy(visibility: str, step: float | None = STEP, private_share: float = 0.0) -> Setting:
-    """A setting; without a step that which follows from the truth."""
+    """A setting; without a step, the step is derived from the truth."""
     given = {} if step is None else {"ladder_step": step}
     return Setting({"visibility": visibility, **given}, private_share)
 
@@ -50,8 +50,8 @@ class Gain(NamedTuple):
     """Mean gain of several attacks.
 
     Attributes:
-        mean: The mean.
-        error: Its standard error.
+        mean: Mean gain.
+        error: Standard error of the mean.
     """
 
     mean: float
@@ -59,7 +59,7 @@ class Gain(NamedTuple):
 
 
 def mean_gain(found: list[float]) -> Gain:
-    """The mean of some gains, and how exact it is."""
+    """The mean of some gains and its standard error."""
     return Gain(float(np.mean(found)), float(np.std(found, ddof=1) / np.sqrt(len(found))))
 
 
@@ -83,7 +83,7 @@ def main() -> None:
 
 
 def documented_gains() -> dict[tuple[str, str, int], Gain]:
-    """What the page says, by row, budget and number of sequences."""
+    """The gains on the page, by row, budget and number of sequences."""
     found = {}
     for line in block_of(PAGE, BLOCK).splitlines()[2:]:
         name, budget, *cells = (cell.strip() for cell in line.strip("|").split(" | "))

@@ -1,13 +1,13 @@
-"""An attack on a board: submit again and again, and keep what the board rewards.
+"""An attack on a board: submit again and again, and keep each change that the board rewards.
 
-The attacker's systems are all equally good: each scores 0.5 on a sequence, give or take chance. It
-changes its detections in a quarter of the sequences, submits, looks at all that the board shows its
-team (score, rank, tier, probability of being first), and goes on from there where something became
-better and nothing worse. What its last system has above 0.5 on the sequences that decide is its
-gain: nothing of it would be there on other sequences.
+The attacker's systems are all equally good: on each sequence they score 0.5 plus noise. The
+attacker changes its detections in a quarter of the sequences, submits, and looks at all that the
+board shows its team: score, rank, tier, probability of being first. If something improved and
+nothing got worse, it continues from the changed system. Its gain is the score of its last system
+above 0.5 on the sequences that decide. On other sequences there would be no gain.
 
-Scores are means over sequences. All else is what a server runs: what is released, how a board
-ranks, its tiers and what is shown of them.
+Scores are means over sequences. The rest is the server's own code: it releases scores, ranks the
+board, computes tiers and decides who sees them.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from vidscore_server.domain.tiers import DRAWS, SEED, BoardTiers, Draws, tier_pl
 from vidscore_server.store.records import Role
 
 SKILL = 0.5
-"""What every system scores on a sequence in the mean."""
+"""Mean score of every system on a sequence."""
 
 SPREAD = 0.1
-"""Standard deviation of its score on one sequence."""
+"""Standard deviation of a system's score on one sequence."""
 
 CHANGED_SHARE = 0.25
-"""Share of the sequences in which the attacker changes its detections."""
+"""Fraction of the sequences in which the attacker changes its detections."""
 
 OBJECTS_PER_SEQUENCE = 100
-"""What the default budget of a benchmark follows from, beside its sequences."""
+"""With the number of sequences, it determines the default budget of a benchmark."""
 
 RIVALS = 3
 TEAM = "mallory"
@@ -62,10 +62,11 @@ class Setting:
 
     Attributes:
         policy: The keys of its policy.
-        private_share: Share of the sequences that decide at the end, and are not shown before.
-        by_sequence: Whether the attacker sees a score of each sequence, as `live` shows them.
-        leaky: Whether the board shows exact tiers and probabilities of unreleased submissions,
-            against which it is protected.
+        private_share: Fraction of the sequences that are private: they decide the final order,
+            and their scores are not shown before.
+        by_sequence: Whether the attacker sees a score of each sequence, as under `live`.
+        leaky: Whether the board shows exact tiers and probabilities of unreleased submissions.
+            Servers show these only to organisers.
     """
 
     policy: Mapping[str, Any] = field(default_factory=dict)
@@ -75,7 +76,7 @@ class Setting:
 
 
 class Seen(NamedTuple):
-    """What the board shows the attacker, each number so that more is better."""
+    """What the board shows the attacker; each number is greater if it is better."""
 
     value: float
     rank: float
@@ -133,12 +134,12 @@ class Arena:
         return scores
 
     def decisive(self, system: FloatArray) -> float:
-        """What a system scores on the sequences that decide."""
+        """The score of a system on the sequences that decide."""
         of_all = self.public == self.sequences
         return float(system.mean() if of_all else system[self.public :].mean())
 
     def submit(self, system: FloatArray) -> Seen:
-        """Submit a system, and look at the board once its tiers are computed."""
+        """Submit a system, and look at the board after its tiers are computed."""
         self._count += 1
         name = f"{TEAM}-{self._count}"
         entry = self._entry(TEAM, name, system, self._count)
@@ -167,7 +168,7 @@ class Arena:
         return board_rules(self.definition.policy, self.definition.ranking(self._evaluator))
 
     def _look(self, value: float, own: Entry) -> Seen:
-        """What is shown of the board on which an entry stands for the attacker."""
+        """What the board shows if the attacker has this entry on it."""
         entries = rank([*self._rivals, own], self._rules)
         board = Board("b", self._evaluator)
         plan = tier_plan(self.definition, board, (1, "f1 1 x"), entries, Portion.WHOLE, exact=False)
@@ -189,7 +190,7 @@ class Arena:
         return Entry(team, name, "", NOON + timedelta(minutes=minutes), (value,))
 
     def _estimate(self, name: str, system: FloatArray) -> float:
-        """What a server releases under ``bootstrap`` in place of the mean."""
+        """The estimate that a server releases under ``bootstrap`` instead of the mean."""
         times = bootstrap_times(f"{self._seed} {name}", self._keys)
         return float(np.average(system[: self.public], weights=times))
 
@@ -200,12 +201,12 @@ class Arena:
 
 
 def gain(setting: Setting, sequences: int, submissions: int, seed: int) -> float:
-    """What an attack comes to.
+    """The gain of an attack.
 
     Args:
         setting: How the benchmark protects itself.
         sequences: Number of sequences.
-        submissions: Submissions of the attacker; 0 for as many as the default policy allows.
+        submissions: Number of the attacker's submissions; 0: as many as the default policy allows.
         seed: Seed of all scores.
     """
     arena = Arena(setting, sequences, seed)
@@ -215,14 +216,14 @@ def gain(setting: Setting, sequences: int, submissions: int, seed: int) -> float
         tried = arena.changed(kept)
         now = arena.submit(tried)
         if setting.by_sequence:
-            kept = np.maximum(kept, tried)  # each sequence has an answer of its own
+            kept = np.maximum(kept, tried)  # the attacker learns the score of each sequence
         elif now != seen and all(after >= before for before, after in zip(seen, now, strict=True)):
             kept, seen = tried, now
     return arena.decisive(kept) - SKILL
 
 
 def gains(setting: Setting, sequences: int, submissions: int, seeds: Iterable[int]) -> list[float]:
-    """Gains of several attacks, each with a seed of its own; see `gain`."""
+    """Gains of several attacks, each with its own seed; see `gain`."""
     return [gain(setting, sequences, submissions, seed) for seed in seeds]
 
 

@@ -1,13 +1,13 @@
-"""Make a virtual environment and install requirements into it; needs the standard library alone.
+"""Make a virtual environment and install requirements into it; needs only the standard library.
 
     python3 tools/bootstrap.py DIRECTORY [--locked] [ARGUMENT OF "pip install"]...
 
-With `--locked`, what requirements.lock names is installed first, in its versions and with its
-hashes checked; the arguments then install no dependencies of their own.
+With `--locked`, the packages of requirements.lock are installed first, in the locked versions and
+with their hashes checked. The arguments are then installed without dependencies.
 
-uv does the installing because it is many times faster; it stays outside the environment, in
-build/uv. Where it fails (it does not read pip's configuration), pip is asked to do the same, and
-what uv said is shown only if pip fails, too.
+uv installs, because it is many times faster than pip. It is not in the environment but in build/uv.
+If uv fails (it does not read pip's configuration), pip installs the same. The output of uv is then
+shown only if pip fails, too.
 """
 
 from __future__ import annotations
@@ -28,21 +28,22 @@ ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements.lock"
 UV_FOLDER = ROOT / "build" / "uv"
 UV = UV_FOLDER / "bin" / "uv"
-# Behind a proxy that opens TLS, only the system knows whom to trust. Releases differ in the name.
+# Behind a proxy that intercepts TLS, only the system's certificates work. The name of the setting
+# depends on the release of uv.
 SYSTEM_CERTIFICATES = {"UV_SYSTEM_CERTS": "1", "UV_NATIVE_TLS": "1"}
-# What uv and pip say when something new begins or ends.
+# Lines that uv and pip print when a stage begins or ends.
 STAGE = re.compile(
     r"\s*(?:Resolved|Downloading|Building|Built|Prepared|Installed|Processing|Collecting)\b.*"
 )
 SILENCE_S = 10.0
-"""Seconds after which a sign of life is due."""
+"""Seconds without output after which `STILL_BUSY` is printed."""
 STILL_BUSY = "still busy"
 
 _STARTED_S = time.monotonic()
 
 
 def main() -> None:
-    """Make the environment named first and install what the other arguments say."""
+    """Make the environment of the first argument, and install the other arguments into it."""
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     environment = Path(sys.argv[1]).absolute()
@@ -65,10 +66,10 @@ def create(environment: Path) -> None:
     if _python(environment).exists():
         return
     _say(f"making an environment with Python {sys.version.split()[0]}")
-    # Debian ships venv without ensurepip until python3-venv is installed, and a failed attempt
-    # leaves a folder behind that looks like an environment. So look first.
+    # Without the package python3-venv, Debian's venv lacks ensurepip. It then fails, and leaves a
+    # folder that looks like an environment. So check first.
     if importlib.util.find_spec("pip") is not None:
-        options = ["--without-pip"]  # which is slow to install, and comes with the rest
+        options = ["--without-pip"]  # pip is slow to install here; `install` brings it
     elif importlib.util.find_spec("ensurepip") is not None:
         options = []
     else:
@@ -82,13 +83,13 @@ def create(environment: Path) -> None:
 
 
 def install_locked(environment: Path, arguments: list[str]) -> None:
-    """Install what the lock file names, and then the arguments without further dependencies."""
+    """Install the packages of the lock file, then the arguments without dependencies."""
     install(environment, ["--requirement", str(LOCK)])
     install(environment, ["--no-deps", "--build-constraint", str(LOCK), *arguments])
 
 
 def install(environment: Path, arguments: list[str]) -> None:
-    """Install into the environment, and pip with it: with uv, or with pip where uv fails."""
+    """Install into the environment, and pip with it: with uv, or with pip if uv fails."""
     status, words = 0, ""
     if not UV.exists():
         _say("fetching uv, which installs faster than pip")
@@ -112,7 +113,7 @@ def _python(environment: Path) -> Path:
 
 
 def _pip_install(environment: Path) -> list[str]:
-    """The environment's own pip, or that of this Python working for it."""
+    """The pip of the environment, or this Python's pip with the environment as its target."""
     python = str(_python(environment))
     own = (environment / "bin" / "pip").exists()
     pip = [python, "-m", "pip"] if own else [sys.executable, "-m", "pip", "--python", python]
@@ -120,12 +121,12 @@ def _pip_install(environment: Path) -> list[str]:
 
 
 def _run(command: list[str]) -> tuple[int, str]:
-    """Run a command to its end, saying how far it is.
+    """Run a command to its end, and print its stages.
 
     Returns:
-        Its status, and all that it said.
+        Its exit status and its output.
     """
-    # A caller's active environment must not decide where things go.
+    # The caller's active environment must not decide where packages are installed.
     variables = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
     words: list[str] = []
     ended = threading.Event()
@@ -148,7 +149,7 @@ def _run(command: list[str]) -> tuple[int, str]:
 
 
 def _show_life(ended: threading.Event, words: list[str]) -> None:
-    """Say so where a command that has not ended has been silent for a while."""
+    """Print a line whenever a running command has printed nothing for a while."""
     heard = -1
     while not ended.wait(SILENCE_S):
         if len(words) == heard:

@@ -1,8 +1,8 @@
-"""The record of the robustness campaigns: what was tried, how often, and what it found.
+"""The record of the robustness campaigns: what they tried, how often, and what they found.
 
-A campaign calls `record` once for each seed that it has gone through. What it tells is added to
-docs/robustness.json where the environment asks for that (`make nightly` does), so that a run of
-the gate leaves the repository as it was; docs/robustness.md shows the sums.
+A campaign calls `record` once per seed. The result is added to docs/robustness.json only if the
+environment asks for it, as `make nightly` does, so that a run of the gate does not change the
+repository. docs/robustness.md shows the sums.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tools.docs_pages import ROOT, table
 
 RECORD = ROOT / "docs/robustness.json"
 VARIABLE = "CAMPAIGN_RECORD"
-"""Environment variable with the file to add to; nothing is kept without it."""
+"""Environment variable with the path of the record; without it, nothing is recorded."""
 
 Counts = Mapping[str, int]
 Figures = Mapping[str, str | int]
@@ -36,9 +36,9 @@ class Campaign:
 
     Attributes:
         tries: What it tries, for the page.
-        command: What repeats a run, with the seed as `{seed}`.
-        faults: A regular expression: which of what it counts are faults of servers, power, disks
-            and networks. The others are what it did meanwhile, or befell a played world.
+        command: The command that repeats a run, with the seed as `{seed}`.
+        faults: A regular expression for the kinds that are faults of servers, power, disks and
+            networks. The other kinds are the campaign's own actions, or faults in a simulation.
     """
 
     tries: str
@@ -47,7 +47,7 @@ class Campaign:
 
     @classmethod
     def of(cls, module: str, tries: str, faults: str = "") -> Campaign:
-        """The campaign of a module of tests/campaigns, whose name is without `test_`."""
+        """The campaign of a module of tests/campaigns, by its name without `test_`."""
         return cls(tries, f"make robustness CAMPAIGN={module} SEED={{seed}}", faults)
 
 
@@ -74,13 +74,13 @@ CAMPAIGNS: Mapping[str, Campaign] = {
         "sanitized_loops", "loops under AddressSanitizer, by tests and changed inputs"
     ),
     "simulation": Campaign.of(
-        "simulation", "worlds of servers, teams and organisers over a played store and clock"
+        "simulation", "worlds of servers, teams and organisers over a simulated store and clock"
     ),
 }
-"""Campaigns of the record, each by its name."""
+"""The campaigns of the record by name."""
 
 KILL = "SIGKILLs of (a|the) server"
-"""How campaigns count the deaths of a process that serves."""
+"""A regular expression for the kinds that count kills of a serving process."""
 
 
 def record(
@@ -91,15 +91,15 @@ def record(
     seconds: float,
     figures: Figures = MappingProxyType({}),
 ) -> None:
-    """Add what a run of a campaign came to, where the environment names a file for it.
+    """Add the result of a campaign's run, if the environment names a file for it.
 
     Args:
         campaign: A name of `CAMPAIGNS`.
         seed: The seed that repeats the run.
-        faults: How many faults of each kind, or executions, were tried.
-        findings: What was wrong, a line each; none where all went well.
-        seconds: How long it took.
-        figures: What it measured, by name; those of the last run are kept.
+        faults: The number of faults or executions by kind.
+        findings: What was wrong, one line each; empty if the run passed.
+        seconds: Duration of the run.
+        figures: Its measurements by name; only those of the last run are kept.
 
     Raises:
         KeyError: If there is no such campaign.
@@ -124,7 +124,7 @@ def record(
 
 
 def next_seed(campaign: str, path: Path = RECORD) -> int:
-    """The seed after the greatest that a campaign has gone through."""
+    """The seed after the greatest one that a campaign has run."""
     entry = _read(path).get(campaign)
     return 0 if entry is None else int(entry["last_seed"]) + 1
 
@@ -163,7 +163,7 @@ def figures_table(path: Path = RECORD) -> str:
 
 
 def sum_of_faults(path: Path = RECORD) -> str:
-    """How many faults all campaigns have tried, as a sentence for docs/robustness.md."""
+    """The number of faults in all campaigns, as a sentence for docs/robustness.md."""
     faults, kills, days = 0, 0, [""]
     for name, entry in _read(path).items():
         tried = entry["faults"].items()
@@ -184,7 +184,7 @@ def _added(
     findings: Sequence[str],
     seconds: float,
 ) -> dict[str, Any]:
-    """An entry of the record with a run more."""
+    """An entry of the record with one more run."""
     known: Mapping[str, Any] = before or {}
     counts: dict[str, int] = dict(known.get("faults", {}))
     for kind, count in faults.items():
@@ -215,7 +215,7 @@ def _text(kept: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Let no other process add to the record meanwhile."""
+    """Hold the lock that other processes need to add to the record."""
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)

@@ -1,9 +1,9 @@
-"""Build and unit-test the client of each language: a line each.
+"""Build and unit-test the client of each language, and print one line per language.
 
     python -m tools.clients [LANGUAGE]...
 
-A language whose toolchain is not there is skipped by name; with VIDSCORE_REQUIRE_ALL=1 that is a
-failure. What a build said is kept in build/clients/LANGUAGE.log.
+A language without its toolchain is reported as skipped; with VIDSCORE_REQUIRE_ALL=1 that is a
+failure. The output of a target is kept in build/clients/LANGUAGE-TARGET.log.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ LOGS = ROOT / "build/clients"
 
 @dataclass(frozen=True)
 class Package:
-    """A client as its users call it.
+    """The names of a client.
 
     Attributes:
         language: Name of the language.
-        package: Name under which its packages are found.
+        package: Name of its package.
     """
 
     language: str
@@ -40,27 +40,27 @@ CLIENTS = {
     "rust": Package("Rust", "vidscore-client"),
     "cpp": Package("C++", "vidscore"),
 }
-"""By the folder of each below clients/."""
+"""The clients by their folder below clients/."""
 LANGUAGES = tuple(CLIENTS)
 TARGETS = ("check-generated", "build", "test")
-"""What is made of each client; only those with committed generated code have the first."""
+"""Targets of each client's Makefile; only clients with committed generated code have the first."""
 
 STEP_TIMEOUT_S = 3600.0
 
 
 class MissingToolchainError(Exception):
-    """The toolchain of a language is not there; the text says what is missing."""
+    """The toolchain of a language is not installed; the text says what is missing."""
 
 
 class FailedError(Exception):
-    """A step failed; the text has the end of what it said."""
+    """A step failed; the text has the end of its output."""
 
 
 def check_toolchain(language: str) -> None:
     """Require the toolchain of a language.
 
     Raises:
-        MissingToolchainError: If it is not there.
+        MissingToolchainError: If it is not installed.
     """
     if not (ROOT / "clients" / language / "Makefile").is_file():
         raise MissingToolchainError(f"there is no clients/{language}/Makefile")
@@ -84,13 +84,13 @@ def make(language: str, target: str) -> None:
 
 
 def required() -> bool:
-    """Whether everything must be there."""
+    """Whether a missing toolchain is a failure."""
     return os.environ.get("VIDSCORE_REQUIRE_ALL") == "1"
 
 
 def add_languages(parser: argparse.ArgumentParser) -> None:
-    """Let a command name languages; an empty list stands for all."""
-    # Not by `choices`: Python 3.11 holds the empty list itself to them.
+    """Add an argument that names languages; an empty list means all."""
+    # Not with `choices`: Python 3.11 would reject the empty list.
     parser.add_argument("languages", nargs="*", type=_language, metavar="LANGUAGE")
 
 
@@ -101,7 +101,7 @@ def _language(name: str) -> str:
 
 
 def main() -> int:
-    """Do what the command line says; whether something failed."""
+    """Run the command line; whether something failed."""
     parser = argparse.ArgumentParser(prog="clients", description="Build and unit-test each client")
     add_languages(parser)
     failed = False
@@ -128,7 +128,7 @@ def _run(language: str, target: str) -> subprocess.CompletedProcess[str]:
     folder = ROOT / "clients" / language
     return subprocess.run(
         ["make", "--no-print-directory", "--silent", "-C", str(folder), target],
-        # A make that runs this one must not lend its jobs and flags.
+        # The jobs and flags of an outer make must not apply here.
         env={name: value for name, value in os.environ.items() if not name.startswith("MAKE")},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -1,8 +1,8 @@
-"""The tables of the documentation that the command line gives: commands, and their options.
+"""The tables of the documentation from the command line: commands and their options.
 
-Options that several commands have are told once: those of the connection, and those that may be
-left out and whose row would be the same below three commands or more. A command's own table leaves
-them out; a line below it names them.
+Shared options are described once: the options of the connection, and optional ones that have the
+same row in three or more commands. A command's own table leaves them out; a line below it names
+them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from vidscore_server.settings import Settings
 
 HEADER = ("option", "default", "meaning")
 SHARED_BY = 3
-"""From so many commands on, an option is told once for all."""
+"""The number of commands from which on an option is described only once."""
 REQUIRED = "required"
 
 Row = tuple[str, str, str]
@@ -39,7 +39,7 @@ def commands() -> str:
 
 
 def command_sections(page: str) -> str:
-    """Every command under the heading that the help has it under, with a link to a page."""
+    """Every command, grouped by the headings of the help, with a link to a page."""
     rows = [
         [heading, ", ".join(_linked(name, page) for name in entries)]
         for heading, entries in SECTIONS.items()
@@ -48,16 +48,16 @@ def command_sections(page: str) -> str:
 
 
 def _linked(name: str, page: str) -> str:
-    """A command or group with a link to its heading, that of its first command."""
+    """A command or group, with a link to the heading of its first command."""
     first = next(path for path in _paths() if path.split()[0] == name)
     return f"[`{name}`]({page}#vidscore-{first.replace(' ', '-')})"
 
 
 def options(*names: str) -> str:
-    """Arguments and options of a command, or of all; the settings of `serve` are left out.
+    """Arguments and options of a command, without the settings of `serve`.
 
     Args:
-        names: Names that lead to the command, such as ``benchmark``, ``create``.
+        names: Path of the command, such as ``benchmark``, ``create``; none: `vidscore` itself.
     """
     path = " ".join(names)
     shared = [row for row in _rows(path) if row in _shared()]
@@ -70,7 +70,7 @@ def options(*names: str) -> str:
 
 
 def shared_options() -> str:
-    """The options that several commands have, but for those of the connection."""
+    """The options that several commands share, except those of the connection."""
     return table(HEADER, _shared())
 
 
@@ -83,20 +83,20 @@ def connection_options() -> str:
 
 @cache
 def _shared() -> tuple[Row, ...]:
-    """Rows of options that many commands have; what must be typed stays with its command."""
+    """Rows of options that many commands share; required options stay with their command."""
     counts = Counter(row for path in _paths() for row in _rows(path) if row[0].startswith("`--"))
     return tuple(sorted(row for row, times in counts.items()
                         if times >= SHARED_BY and row[1] != REQUIRED))  # fmt: skip
 
 
 def _short(row: Row) -> str:
-    """An option's name, with its value where the name alone stands for several rows."""
+    """An option's name, with its value if several rows have that name."""
     alike = [other for other, _, _ in _shared() if other.split()[0] == row[0].split()[0]]
     return row[0].replace("` `", " ") if len(alike) > 1 else row[0].split()[0]
 
 
 def _rows(path: str) -> list[Row]:
-    """What a command takes, but for how it reaches a server."""
+    """The parameters of a command, except connection options."""
     return [_row(entry) for entry in _parameters(path) if not isinstance(entry, ConnectionOption)]
 
 

@@ -1,17 +1,18 @@
-r"""Run the examples of a page of the documentation, and hold what they print to what it says.
+r"""Run the examples of a page of the documentation, and compare their output with the page.
 
 The blocks of a page run in order in one new folder, which has the files that the page declares:
 
 ``console``
-    Lines that begin with ``$`` are commands (a ``\`` at the end goes on in the next line), those
-    below are what they print. A command that fails is a fault, unless ``$ echo $?`` follows.
+    Lines that begin with ``$`` are commands; ``\`` at the end continues a command on the next
+    line. The lines below a command are its output. A command that fails is an error, unless
+    ``$ echo $?`` follows.
 ``python``
-    Runs in the namespace that all such blocks of a page share.
+    Runs in a namespace that all such blocks of a page share.
 
-A line ``...`` in an output stands for any lines, a word ``...`` for a part of its line.
-``127.0.0.1:50051`` stands for a running server, which hosts benchmarks, and ``127.0.0.1:8080`` for
-its site; ``VIDSCORE_TOKEN`` is set to the secret of an organiser's token, and ``CLONE`` to the
-folder of this repository.
+In an output, a line ``...`` matches any lines, and a word ``...`` any part of its line.
+``127.0.0.1:50051`` is replaced by the address of a running server that hosts benchmarks, and
+``127.0.0.1:8080`` by that of its site. ``VIDSCORE_TOKEN`` is the secret of an organiser's token,
+and ``CLONE`` the folder of this repository.
 A page that declares a ``pyproject.toml`` is a plug-in: it is built and installed for its commands.
 """
 
@@ -41,7 +42,7 @@ from vidscore_cli.main import cli
 from vidscore_server.domain.administration import initialise
 
 SERVER = "127.0.0.1:50051"
-"""The default address, which examples use and a server on any port stands in for."""
+"""The default address: examples use it, and a server on a free port takes its place."""
 
 SITE = "127.0.0.1:8080"
 """The same for the site."""
@@ -52,7 +53,7 @@ _SHELL = re.compile(r"[|<>&;$*`]")
 
 
 class DocsServer(NamedTuple):
-    """The server that the examples talk to, which hosts benchmarks.
+    """The server that the examples call; it hosts benchmarks.
 
     Attributes:
         address: Its address.
@@ -67,7 +68,7 @@ class DocsServer(NamedTuple):
 
 @contextlib.contextmanager
 def docs_server() -> Iterator[DocsServer]:
-    """Run a server with a store of its own."""
+    """Run a server with its own store."""
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "store.db"
         token = initialise(store).secret
@@ -85,13 +86,13 @@ def _free_address() -> str:
 
 @dataclass(frozen=True)
 class Outcome:
-    """An output as the page has it and as it came.
+    """An output: as the page has it, and as the example printed it.
 
     Attributes:
         line: Line of the page.
-        start: Where the output stands in the page.
-        expected: What the page says.
-        printed: What was printed, or why nothing was.
+        start: Offset of the output in the page.
+        expected: The output on the page.
+        printed: The output of the example.
     """
 
     line: int
@@ -115,7 +116,7 @@ class Outcome:
 
 
 def _parts(text: str) -> list[str]:
-    """What stands around each ``...`` that is a word of its own."""
+    """The parts of a text between each ``...`` that is a separate word."""
     return re.split(r"(?<!\S)\.\.\.(?!\S)", text)
 
 
@@ -125,13 +126,13 @@ class ExampleError(Exception):
 
 @dataclass
 class PageRun:
-    """One page on its way.
+    """A run of one page.
 
     Args:
-        folder: Where its files are.
+        folder: Folder of its files.
         server: Address of a running server.
         token: Secret of an organiser's token of that server.
-        site: Address of its site; empty where it has none.
+        site: Address of its site; empty: it has none.
     """
 
     folder: Path
@@ -197,7 +198,7 @@ class PageRun:
         return done.stdout
 
     def _in_process(self, arguments: list[str]) -> str:
-        """Run the command line here, which spares the imports."""
+        """Run the command line in this process, which saves the imports."""
         printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
         self.status = 0
         with (
@@ -247,7 +248,7 @@ class PageRun:
 
     @property
     def _access(self) -> dict[str, str]:
-        """What leads to the server, as the pages tell users to set it; what is kept stays here."""
+        """Variables that select the server, as pages tell users to; saved data stays here."""
         return {
             "VIDSCORE_SERVER": self.server,
             "VIDSCORE_TOKEN": self.token,
@@ -255,7 +256,7 @@ class PageRun:
         }
 
     def _install(self) -> None:
-        """Build the page's plug-in and put it where the page's commands find it."""
+        """Build the page's plug-in and install it for the page's commands."""
         build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", "dist"]
         subprocess.run(build, cwd=self.folder, check=True, capture_output=True)
         [wheel] = (self.folder / "dist").glob("*.whl")
@@ -267,7 +268,7 @@ class PageRun:
 
 
 def commands(block: Block) -> Iterator[tuple[str, int, str]]:
-    """Each command of a console block, where its output stands in the page, and the output."""
+    """Each command of a console block, the offset of its output in the page, and the output."""
     position = block.start
     entries: list[tuple[str, int, list[str]]] = []
     unfinished = False

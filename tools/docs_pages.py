@@ -1,13 +1,13 @@
-"""The pages of the documentation and what stands in them: blocks of code, headings, links.
+"""The pages of the documentation and their parts: blocks of code, headings, links.
 
-What the info string of a block says, beside its language:
+The info string of a block may have these words after its language:
 
 ``file=NAME``
     The block is a file that the examples of its page use.
 ``output``
-    The block is what the `python` block before it prints.
+    The block is the output of the `python` block before it.
 ``norun``
-    The block is not run: it needs a network, Docker, or does not end.
+    The block is not run: it needs a network or Docker, or does not end.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Block:
         language: First word of its info string.
         words: The other words.
         text: Its lines.
-        start: Where its text begins in the page.
+        start: Offset of its text in the page.
         line: Line of the page on which its text begins, counted from 1.
     """
 
@@ -47,13 +47,13 @@ class Block:
 
     @property
     def file(self) -> str | None:
-        """Name of the file that it is; None where it is none."""
+        """Name of the file that the block declares; None if it declares none."""
         names = [word.removeprefix("file=") for word in self.words if word.startswith("file=")]
         return names[0] if names else None
 
 
 def pages() -> list[Path]:
-    """Every Markdown page of the repository that git tracks or would track."""
+    """Every Markdown page of the repository, unless git ignores it."""
     listing = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"],
         cwd=ROOT,
@@ -66,7 +66,7 @@ def pages() -> list[Path]:
 
 
 def example_pages() -> list[Path]:
-    """The pages whose examples are run; those of the client's README have tests of their own."""
+    """The pages whose examples run; the examples of the client's README have separate tests."""
     return [page for page in pages() if page.parent == ROOT or page.is_relative_to(ROOT / "docs")]
 
 
@@ -90,7 +90,7 @@ def headings(text: str) -> list[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """The anchors that GitHub gives the headings of a page."""
+    """The anchors that GitHub makes for the headings of a page."""
     found: set[str] = set()
     for heading in headings(text):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
@@ -115,5 +115,5 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def code(text: object) -> str:
-    """A text as code; nothing stays nothing."""
+    """A text as a code span; an empty text stays empty."""
     return f"`{text}`" if str(text) else ""

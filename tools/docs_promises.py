@@ -1,6 +1,6 @@
-"""What the pages promise, and which tests try it.
+"""The promises of the pages, and the tests of each.
 
-A promise is a list item that ends with its tests, named as pytest names them:
+A promise is a list item that ends with the names of its tests, as pytest writes them:
 ``<!-- promise: tests/server/domain/test_killed.py::test_a_server_that_is_killed ... -->``.
 """
 
@@ -29,9 +29,9 @@ class Promise:
     """A promise.
 
     Attributes:
-        page: Where it stands.
-        text: What is promised, in one line.
-        tests: What tries it, as pytest names it.
+        page: Its page.
+        text: Its text, in one line.
+        tests: Names of its tests, as pytest writes them.
     """
 
     page: Path
@@ -43,7 +43,7 @@ def promises() -> list[Promise]:
     """The promises of all pages.
 
     Raises:
-        ValueError: If a mark stands elsewhere than at the end of a list item, or names no test.
+        ValueError: If a mark is not at the end of a list item, or names no test.
     """
     return [promise for page in pages() for promise in promises_of(page, page.read_text("utf-8"))]
 
@@ -52,7 +52,7 @@ def promises_of(page: Path, text: str) -> Iterator[Promise]:
     """The promises of a page.
 
     Raises:
-        ValueError: If a mark stands elsewhere than at the end of a list item, or names no test.
+        ValueError: If a mark is not at the end of a list item, or names no test.
     """
     found = 0
     for item in _ITEM.finditer(text):
@@ -83,7 +83,7 @@ def named_tests(text: str) -> list[str]:
 
 
 def is_test(name: str) -> bool:
-    """Whether there is such a test in the repository."""
+    """Whether the repository has this test."""
     path, *functions = name.split("::")
     return len(functions) > 0 and functions[-1] in _tests_in(ROOT / path)
 
@@ -100,7 +100,7 @@ def _tests_in(path: Path) -> frozenset[str]:
 
 
 def _linked(promise: Promise) -> str:
-    """What is promised, with a link to its page, and its own links from there."""
+    """A promise with a link to its page; its own links are made relative to `PAGE`."""
 
     def moved(link: re.Match[str]) -> str:
         target = link[2]

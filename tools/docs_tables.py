@@ -1,7 +1,7 @@
-"""The tables of the documentation that come from the code: each by name, as Markdown.
+"""The tables of the documentation that come from the code, by name, as Markdown.
 
-A page says where a table stands: ``<!-- generated: parameters spotgeo -->`` and
-``<!-- end of generated -->`` around it. `tools.refresh_docs` fills them in.
+A page marks the place of a table with ``<!-- generated: parameters spotgeo -->`` and
+``<!-- end of generated -->``. `tools.refresh_docs` fills it in.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ PROTOS = Path(__file__).resolve().parent.parent / "protos/vidscore/v1"
 MESSAGES_PAGE = "wire-messages.md"
 
 NOT_IMPORTED = (".__main__", ".env", ".kernels.loops")
-"""What would run as it is imported; and the compiled library, which looks like a module."""
+"""Modules that run code when imported, and the compiled library, which looks like a module."""
 
 
 # --- evaluators ------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def evaluators(folder: str = "") -> str:
 
 
 def facts(name: str) -> str:
-    """What an evaluator is and needs."""
+    """Properties and needs of an evaluator."""
     found = evaluator_class(name)
     ranking = ", then ".join(code(measure) for measure in found.ranking)
     rows = [
@@ -174,7 +174,7 @@ def _range(measure: Measure) -> str:
 
 
 def presets(*names: str) -> str:
-    """All about some presets; without names every built-in preset, with a link to its page."""
+    """Details of some presets; without names, every built-in preset with a link to its page."""
     if names:
         return "\n\n".join(_preset(find_preset(name)) for name in names)
     own = [find_preset(name) for name in preset_names() if is_built_in(name)]
@@ -208,7 +208,7 @@ def _set(entry: EvaluatorSpec) -> str:
 
 
 def pages_by_preset() -> dict[str, list[str]]:
-    """By preset the pages of docs/presets/ that have its table."""
+    """The pages of docs/presets/ that have the table of a preset, by preset."""
     found: dict[str, list[str]] = {}
     for page in sorted(PRESET_PAGES.glob("*.md")):
         for names in re.findall(r"<!-- generated: presets (.+?) -->", page.read_text("utf-8")):
@@ -257,7 +257,7 @@ def _choices(heading: str, kind: type) -> str:
 
 
 def setting_spellings() -> str:
-    """One setting as each source spells it."""
+    """The spelling of one setting in each source."""
     name = "maximum_streams"
     rows = [
         ["command line", code("--" + name.replace("_", "-") + " 20")],
@@ -268,16 +268,16 @@ def setting_spellings() -> str:
 
 
 def errors() -> str:
-    """Reason and canonical code of every error that the server may answer with."""
+    """Reason and canonical code of every error that the server may return."""
     rows = []
     for kind in error_classes():
         if "reason" not in vars(kind):
-            continue  # it is told like the class that it is of
+            continue  # it has the reason and the code of its base class
         found = code_of(kind.__new__(kind))
         if found is not None:
             when = (kind.__doc__ or "").partition("\n")[0]
             rows.append([code(kind.reason), code(found.name), when])
-    rows.append([code("INTERNAL"), code("INTERNAL"), "A mistake of the server's own."])
+    rows.append([code("INTERNAL"), code("INTERNAL"), "A bug in the server."])
     return table(("reason", "code", "when"), rows)
 
 
@@ -345,7 +345,7 @@ def role_table() -> str:
 
 
 def service(name: str) -> str:
-    """What a service says of itself and of each RPC, under headings."""
+    """The comments of a service and of its RPCs, under headings."""
     [found] = [declared for declared in _declared("service") if declared.name == name]
     sections = [_prose(found), *(f"### {rpc.name}\n\n{rpc.comment}" for rpc in found.members)]
     return "\n\n".join(sections)
@@ -375,7 +375,7 @@ def _all_declarations() -> tuple[Declaration, ...]:
 
 
 def _exchange(kind: str) -> str:
-    """``stream A -> B`` with links to the messages; those of Google's are code."""
+    """``stream A -> B`` with links to the messages; Google's messages are code spans."""
 
     def linked(match: re.Match[str]) -> str:
         name = match[0]
@@ -441,4 +441,4 @@ TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
         "shared-options": shared_options,
     }
 )
-"""Every table by the name that pages use."""
+"""Every table, by its name on the pages."""

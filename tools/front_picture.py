@@ -1,8 +1,8 @@
-"""The picture of the README: what goes into vidscore and what comes back, from the demo's own data.
+"""The picture of the README: the input and output of vidscore, with data of the demo.
 
-One frame of the demo, with the ground truth and what two detectors see; the live score of both,
-worked out over ever more frames as a server does it; and the leaderboard. It is drawn on a light
-ground of its own, so that it can be read on a dark page, too.
+It shows one frame of the demo with the ground truth and the detections of two systems, the live
+scores of both over a growing number of frames, and the leaderboard. It has a light background, so
+that it is readable on a dark page, too.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def front_picture() -> str:
 
 
 def _live(show: Show, system: str) -> Iterator[tuple[int, float]]:
-    """The score over the first frames of a show, again and again, up to all of it."""
+    """The number of the first frames of a show and the score over them, up to all frames."""
     evaluator = create_evaluator(show.evaluator, {}, show.specification)
     truth: list[Annotations] = []
     detections: list[Annotations] = []
@@ -66,7 +66,7 @@ def _live(show: Show, system: str) -> Iterator[tuple[int, float]]:
 
 
 def _frame(show: Show) -> Iterator[str]:
-    """One frame: objects are filled, what the detectors see is outlined."""
+    """One frame: objects are filled, detections are outlined."""
     scale = PANEL_HEIGHT / STREETS[0].height_px
     width = STREETS[0].width_px * scale
     yield _heading(FRAME_LEFT, "1", "Detections stream in")
@@ -83,7 +83,7 @@ def _frame(show: Show) -> Iterator[str]:
 
 
 def _boxes(annotations: Annotations, scale: float, look: str) -> Iterator[str]:
-    """The corners of what the shown frame has, of the first video."""
+    """The boxes of the shown frame of the first video."""
     first = annotations.sequences.index((STREETS[0].domain, STREETS[0].sequences[0]))
     chosen = (annotations.frame_sequences == first) & (annotations.frame_numbers == SHOWN_FRAME)
     for corners in annotations.take_frames(chosen).coordinates * scale:
@@ -100,7 +100,7 @@ def _legend(entries: Mapping[str, str]) -> Iterator[str]:
 
 
 def _curves(curves: Mapping[str, list[tuple[int, float]]]) -> Iterator[str]:
-    """The score of each system against the frames that have come."""
+    """The score of each system over the number of received frames."""
     yield _heading(CURVES_LEFT, "2", "Scores come back while it runs")
     right, bottom = CURVES_LEFT + CURVES_WIDTH, PANEL_TOP + PANEL_HEIGHT
     for score in (0.0, 0.25, 0.5, 0.75, 1.0):

@@ -1,14 +1,14 @@
-"""Generate `vidscore_protos.v1` and the comments of the protos, or check what is committed.
+"""Generate `vidscore_protos.v1` and the comments of the protos, or check the committed files.
 
-    python -m tools.generate_protos                  write clients/python/vidscore_protos/v1 and
-                                                     what the server's OpenAPI document says
+    python -m tools.generate_protos                  write clients/python/vidscore_protos/v1, and
+                                                     the texts of the server's OpenAPI document
     python -m tools.generate_protos --check          compare only; status 1 and a list if stale
-    python -m tools.generate_protos --dependencies   only put Google's protos where buf looks
+    python -m tools.generate_protos --dependencies   only copy Google's protos to where buf looks
 
-The generator lives in an environment of its own: grpcio-tools 1.74.0 needs protobuf 6, and what
-it writes loads on protobuf 6.31.1 up to 8, while a newer one would shut out protobuf 6. It names
-Python modules after the protos' folder, `vidscore/v1`; `vidscore` is the library, so the modules
-are moved into `vidscore_protos`. The names on the wire stay.
+The generator has its own environment: grpcio-tools 1.74.0 needs protobuf 6. Its code works with
+protobuf from 6.31.1 and below 8; the code of newer versions would not work with protobuf 6. The
+generator names Python modules after the protos' folder, `vidscore/v1`. That name belongs to the
+library, so the modules are moved into `vidscore_protos`. The names on the wire stay.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ PROTOS = ROOT / "protos"
 PACKAGE = Path("vidscore/v1")
 GENERATED = ROOT / "clients/python/vidscore_protos/v1"
 COMMENTS = ROOT / "server/vidscore_server/api/http/proto_comments.json"
-# A Python module of the protos, by its name as the generator writes it.
+# A Python module of the protos, with the name that the generator gives it.
 MODULE = re.compile(r"(?<=from )vidscore\.v1(?= import )|\bvidscore\.v1(?=\.\w+_pb2)")
 DEPENDENCIES = ROOT / "build/proto-dependencies"
 GENERATOR = ROOT / "build/generator-venv"
-# Exact, unlike every other requirement: the committed code must come out the same everywhere.
-# mypy-protobuf writes the typed stubs of the services, which grpcio-tools leaves untyped.
+# Exact versions, unlike every other requirement, so that the generated code is the same everywhere.
+# mypy-protobuf writes typed stubs of the services; those of grpcio-tools have no types.
 GENERATOR_REQUIREMENTS = ("grpcio-tools==1.74.0", "mypy-protobuf==5.1.0")
-# What the protos import, directly or through google/longrunning.
+# Folders that the protos import, directly or through google/longrunning.
 GOOGLE_FOLDERS = ("google/api", "google/longrunning", "google/rpc")
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     parser.add_argument("--dependencies", action="store_true", help="copy Google's protos only")
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def comments() -> str:
-    """What the protos say of everything in them, by its name: generated code says nothing."""
+    """The comments of the protos by name, as JSON; generated code has none."""
     found: dict[str, str] = {}
     for path in sorted((PROTOS / PACKAGE).glob("*.proto")):
         for declared in proto_comments.declarations(path):
@@ -85,8 +85,8 @@ def copy_dependencies(target: Path) -> None:
     for file in distribution.files or ():
         if file.suffix != ".proto" or file.parent.as_posix() not in GOOGLE_FOLDERS:
             continue
-        # From release 1.70 the wheel ships this file under another name than the one that all
-        # languages, and its own Python module, import it by.
+        # Since release 1.70 this file has another name in the wheel than the one by which all
+        # languages import it.
         name = "operations.proto" if file.name == "operations_proto.proto" else file.name
         copy = target / file.parent / name
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -123,7 +123,7 @@ def generate(target: Path) -> None:
 
 
 def _drop_empty_service_modules(proto: Path, target: Path) -> None:
-    """Remove the gRPC modules of a proto without services: they hold nothing but checks."""
+    """Remove the gRPC modules of a proto without services: they contain only version checks."""
     if "\nservice " not in (PROTOS / proto).read_text(encoding="utf-8"):
         for ending in (".py", ".pyi"):
             (target / proto.parent / f"{proto.stem}_pb2_grpc{ending}").unlink(missing_ok=True)
@@ -149,7 +149,7 @@ def replace(fresh: Path, committed: Path) -> None:
 
 
 def _contents(folder: Path) -> dict[str, bytes]:
-    """Read the files of a folder but `__init__.py`, which is written by hand."""
+    """Read the generated files of a folder: all except `__init__.py`, which is hand-written."""
     return {path.name: path.read_bytes() for path in folder.glob("*_pb2*.py*")}
 
 

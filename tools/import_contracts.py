@@ -1,6 +1,6 @@
-"""An import-linter contract that lists what a package may import, instead of what it may not.
+"""An import-linter contract that lists the allowed imports of a package, not the forbidden ones.
 
-A list of forbidden packages would let every new dependency through until someone thinks of it.
+A list of forbidden packages would allow every new dependency until someone adds it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class AllowedContract(Contract):
         return ContractCheck(kept=not broken, metadata={"broken": broken})
 
     def render_broken_contract(self, check: ContractCheck) -> None:
-        """Print one line an import."""
+        """Print one line per import."""
         for line in check.metadata["broken"]:
             output.print_error(line)
 

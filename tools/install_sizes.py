@@ -1,9 +1,9 @@
-"""Measure what each way to install brings, and write it to docs/install.md.
+"""Measure the size of each installation, and write it to docs/install.md.
 
     python -m tools.install_sizes
 
 Each is installed into an empty folder, in the versions of requirements.lock, and compiled to
-bytecode as pip does it. Counted is everything that is there then, vidscore itself included.
+bytecode as by pip. Everything in the folder counts, including vidscore itself.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ BYTES_PER_MB = 1_000_000
 INSTALLS: Mapping[str, str] = {
     "vidscore-client": "the Python client",
     "vidscore": "the library, and the commands that score, submit and stream",
-    "vidscore[server]": "what hosts benchmarks",
-    "vidscore[server,web]": "with its site; `vidscore view`",
+    "vidscore[server]": "the server that hosts benchmarks",
+    "vidscore[server,web]": "the server with its site; `vidscore view`",
     "vidscore[server,postgresql]": "several servers over one database",
-    "vidscore[video]": "videos are read and drawn",
+    "vidscore[video]": "reading and drawing of videos",
     "vidscore[web]": "`vidscore view`",
     "vidscore[plot]": "curves by matplotlib",
     "vidscore[dataframes]": "tables of polars and Arrow, if these are there",
@@ -41,16 +41,16 @@ INSTALLS: Mapping[str, str] = {
     "vidscore[mcap]": "recordings in MCAP, and bags of ROS 2",
     "vidscore[dask]": "scoring on a Dask cluster",
 }
-"""What is installed, and what for."""
+"""What each requirement brings, by requirement."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """What an installation comes to.
+    """Size of an installation.
 
     Attributes:
-        distributions: How many there are.
-        megabytes: What they take.
+        distributions: Number of distributions.
+        megabytes: Their total size.
     """
 
     distributions: int
@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def build_wheels(folder: Path) -> Path:
-    """Build both distributions with what is installed here; returns where the wheels are."""
+    """Build both distributions with the tools of this environment; returns the wheels' folder."""
     for project in (ROOT, ROOT / "clients/python"):
         command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
         subprocess.run(command, cwd=project, check=True, capture_output=True)
@@ -81,11 +81,11 @@ def installed_size(requirement: str, wheels: Path, folder: Path) -> Size:
 
     Args:
         requirement: What to install.
-        wheels: Where our own wheels are.
+        wheels: Folder of our own wheels.
         folder: Where to install; it must not exist.
     """
     versions = ["--constraint", str(bootstrap.LOCK), "--find-links", str(wheels)]
-    # Our wheels change without a new version: what was installed of them once is no substitute.
+    # Our wheels change without a new version, so cached ones must not be used.
     ours = ["--reinstall-package", "vidscore", "--reinstall-package", "vidscore-client"]
     whole = ["--target", str(folder), "--no-build", "--compile-bytecode"]
     subprocess.run(

@@ -1,10 +1,10 @@
 """The types of `import vidscore`, with the parameters of each built-in evaluator.
 
-`score` takes the parameters of an evaluator by name, which no hand-written signature could say.
+`score` takes the parameters of an evaluator by name, which no hand-written signature can express.
 The stub has an overload for each evaluator, so that editors complete its parameters and type
-checkers refuse others, and for each preset, which has no parameters and gives one report or
-several. Other evaluators and presets are named by any string; the parameters of a plug-in go into
-an `EvaluatorSpec`.
+checkers reject others. It also has overloads for presets, which have no parameters and give one
+report or several. For other evaluators and presets it accepts any string; the parameters of a
+plug-in go into an `EvaluatorSpec`.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _Data = str | PathLike[str] | Annotations | Mapping[str, Any] | DataFrame
 
 class _Options(TypedDict, total=False):
     specification: BenchmarkSpec | None
-    """What the data cannot say: frames, classes, don't-care frames."""
+    """Facts that the data cannot give: frames, classes, don't-care frames."""
     manifest: str | PathLike[str] | None
     """The same, as a TOML file."""
     format: str
-    """Name of the files' format, or ``auto`` for the preset's or to go by their content."""
+    """Name of the files' format; ``auto``: the preset's, or detected from their content."""
     on_error: Literal["refuse", "skip"]
-    """Whether to score nothing where a row is broken, or to leave such rows out."""
+    """Whether a faulty row makes the call fail, or is skipped."""
     confidence_scale: str | None
     """How to map confidences to numbers from 0 to 1: ``sigmoid``, or ``MIN,MAX``."""
     select: Selection
@@ -58,11 +58,11 @@ class _Options(TypedDict, total=False):
     workers: int
     """Processes to use; the scores do not depend on it."""
     executor: Executor | None
-    """What scores in place of this process, of paths."""
+    """Scores in place of this process; only for paths."""
     shards: int
-    """Parts that an executor gets; the scores do not depend on it."""
+    """Number of parts for the executor; the scores do not depend on it."""
     progress: Callable[[int, int], None] | None
-    """Called with the frames done and those in all, or the shards, where there is an executor."""
+    """Called with the number of frames done and in all; with an executor, of shards."""
 '''
 
 _PARAMETERS = """
@@ -99,7 +99,7 @@ def library_types() -> str:
     single, several = _presets()
     overloads.append((f"Literal[{single}]", "_Options", "Report"))
     overloads.append((f"Literal[{several}]", "_Options", "tuple[Report, ...]"))
-    # A name that no type checker knows may be a preset of several evaluators.
+    # A name that the type checker does not know may be a preset of several evaluators.
     overloads.append(("str | EvaluatorSpec", "_Options", "Report | Any"))
     overloads.append(("Sequence[str | EvaluatorSpec]", "_Options", "list[Report]"))
     for evaluator, options, result in overloads:
@@ -112,13 +112,13 @@ def library_types() -> str:
 
 
 def _built_in() -> list[str]:
-    """Evaluators that every installation has."""
+    """Names of the evaluators that every installation has."""
     own = f"{vidscore_evaluators.__name__}."
     return [name for name in evaluator_names() if evaluator_class(name).__module__.startswith(own)]
 
 
 def _presets() -> tuple[str, str]:
-    """Built-in presets that give one report, and those that give several."""
+    """Built-in presets that give one report, and built-in presets that give several."""
     own = [
         preset
         for preset in (find_preset(name) for name in preset_names() if is_built_in(name))
@@ -130,9 +130,9 @@ def _presets() -> tuple[str, str]:
 
 
 def _parameter_types(parameters: type, written: dict[type, str]) -> Iterator[str]:
-    """A type for a class of parameters, after that of its first base, where they have none yet.
+    """Types of a class of parameters and of its first bases, except those already written.
 
-    Parameters of a second base are written out: type checkers refuse two bases with a common one.
+    Parameters of a second base are written out: type checkers reject two bases with a common one.
     """
     if parameters in written:
         return
@@ -144,7 +144,7 @@ def _parameter_types(parameters: type, written: dict[type, str]) -> Iterator[str
 
 
 def _fields(parameters: type, base: type) -> Iterator[str]:
-    """What a class of parameters has beyond a base of it, or unlike that."""
+    """Fields of a class of parameters that its base lacks or defines differently."""
     hints = typing.get_type_hints(parameters)
     inherited = () if base is object else describe_parameters(base)
     for entry in describe_parameters(parameters):
@@ -154,7 +154,7 @@ def _fields(parameters: type, base: type) -> Iterator[str]:
 
 
 def _type_text(hint: object) -> str:
-    """A type as a caller may give it: any sequence or array in place of a tuple."""
+    """A type as callers may pass it: any sequence or array in place of a tuple."""
     if typing.get_origin(hint) is tuple:
         return f"Sequence[{_type_text(typing.get_args(hint)[0])}] | NDArray[Any]"
     if typing.get_origin(hint) is typing.Literal:

@@ -1,8 +1,8 @@
 """Print one `name==version` line for the lower bound of each dependency, extras included.
 
-Both distributions are read as installed, so that what is printed is what their users are promised,
-and after them what they are built with. Where they differ on a package the higher bound wins, as it
-would for an installer.
+The bounds come from the installed metadata of both distributions, which is what their users get,
+and from their build requirements. If they differ on a package, the higher bound wins, as it would
+for an installer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[1]
 DISTRIBUTIONS = {"vidscore": ROOT, "vidscore-client": ROOT / "clients/python"}
-"""Each with the folder that it is built in."""
+"""The source folder of each distribution, by name."""
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def lower_bounds() -> dict[str, Version]:
-    """Map each third-party dependency of ours to the oldest release that we say we support."""
+    """Map each third-party dependency to the oldest supported release."""
     bounds: dict[str, Version] = {}
     for text in requirements() + build_requirements():
         requirement = Requirement(text)
@@ -47,7 +47,7 @@ def requirements() -> list[str]:
 
 
 def build_requirements() -> list[str]:
-    """List what the two distributions are built with."""
+    """List the build requirements of the two distributions."""
     projects = [(folder / "pyproject.toml").read_text("utf-8") for folder in DISTRIBUTIONS.values()]
     return [
         text for project in projects for text in tomllib.loads(project)["build-system"]["requires"]

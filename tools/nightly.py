@@ -1,12 +1,13 @@
-"""Run what takes longer than the gate has time for, and keep the results on a page.
+"""Run the campaigns that take too long for the gate, and keep their results on a page.
 
     python -m tools.nightly [--resume] [--effort TIMES] [CAMPAIGN]...
 
-Each campaign is a target of the Makefile at a long setting; its row of docs/nightly.md is replaced,
-so that a part of them can be run at a time. What a campaign said is kept in build/nightly/. Those
-of the robustness record go on with the seed after their last one and add to docs/robustness.json.
-A night that was stopped goes on with --resume: what it has done already is left out. For a short
-one, --effort says how many times the time of the gate the campaigns of `make robustness` take.
+Each campaign is a target of the Makefile at a long setting. Its row of docs/nightly.md is replaced,
+so that campaigns can be run separately. Its output is kept in build/nightly/. Campaigns of the
+robustness record use the seed after their last one, and add to docs/robustness.json.
+--resume continues a run that was stopped, without the campaigns that it has done. For a short run,
+--effort sets the time of the campaigns of `make robustness`, as a multiple of their time in the
+gate.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ from tools.refresh_docs import with_fresh_tables
 
 PAGE = ROOT / "docs/nightly.md"
 SUMS = ROOT / "docs/robustness.md"
-"""Shows the sums of the robustness record."""
+"""The page with the sums of the robustness record."""
 LOGS = ROOT / "build/nightly"
 DONE = LOGS / "done.json"
-"""What the present night has done, by name, for one that goes on with it."""
+"""The campaigns that the last run has done, by name, for `--resume`."""
 ROW = re.compile(r"^\| `make ([a-z-]+)(?: CAMPAIGN=(\w+))?[^|]*\|")
 SUMMARY = re.compile(
     r"^=+ (.*\b(?:passed|failed|error)\b.*?) in [\d.]+s.*=+$|^(\w+ (?:pass|fail|skip)\b.*)$"
@@ -45,8 +46,8 @@ class Campaign:
     Attributes:
         target: Its target in the Makefile.
         tries: What it tries, for the page.
-        settings: Variables of make that make it long.
-        recorded: Its name in the robustness record; empty if it is not there.
+        settings: Variables of make that select its long setting.
+        recorded: Its name in the robustness record; empty: it is not recorded.
     """
 
     target: str
@@ -63,14 +64,14 @@ class Campaign:
 
     @property
     def name(self) -> str:
-        """What it is asked for by."""
+        """Its name on the command line."""
         return self.settings.get("CAMPAIGN", self.target)
 
     def of_tonight(self, effort: int | None) -> Campaign:
-        """The same with the seed whose turn it is, if it has one.
+        """The same campaign with its next seed, if it is recorded.
 
         Args:
-            effort: In place of its own `EFFORT`, if it has one.
+            effort: Replaces its `EFFORT`, if it has one.
         """
         settings = dict(self.settings)
         if effort is not None and "EFFORT" in settings:
@@ -81,12 +82,12 @@ class Campaign:
 
     @property
     def command(self) -> str:
-        """The command that repeats it."""
+        """The command that runs it."""
         return " ".join(["make", self.target, *(f"{k}={v}" for k, v in self.settings.items())])
 
 
 EVERY = {"EVERY": "1"}
-"""With what the gate leaves out of a campaign of its own."""
+"""Includes the parts of a campaign that the gate leaves out."""
 
 CAMPAIGNS = (
     Campaign("test-nightly", "properties with ten times the examples, and the longer varieties"),
@@ -116,12 +117,12 @@ CAMPAIGNS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the campaigns that are named, or all; whether one failed."""
+    """Run the named campaigns, or all; whether one failed."""
     names = [campaign.name for campaign in CAMPAIGNS]
     parser = argparse.ArgumentParser(prog="nightly", description="Run the long campaigns")
     parser.add_argument("campaigns", nargs="*", metavar="CAMPAIGN", help=", ".join(names))
-    parser.add_argument("--resume", action="store_true", help="go on with the last night")
-    parser.add_argument("--effort", type=int, metavar="TIMES", help="for a shorter night")
+    parser.add_argument("--resume", action="store_true", help="continue the last run")
+    parser.add_argument("--effort", type=int, metavar="TIMES", help="for a shorter run")
     options = parser.parse_args(arguments)
     wanted = options.campaigns or names
     if unknown := sorted(set(wanted) - set(names)):
@@ -136,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _done() -> dict[str, bool]:
-    """What the last night has done, and whether it passed."""
+    """The campaigns that the last run has done, and whether each passed."""
     if not DONE.is_file():
         return {}
     found: dict[str, bool] = json.loads(DONE.read_text("utf-8"))
@@ -173,7 +174,7 @@ def run(campaign: Campaign) -> bool:
 
 
 def summary(log: str, code: int) -> str:
-    """What a campaign came to, in its own words; a failure says so whatever they are."""
+    """The result of a campaign as its output states it; a failure is always marked."""
     found = [m[1] or m[2] for line in log.splitlines() if (m := SUMMARY.match(line.strip()))]
     text = "; ".join(dict.fromkeys(found)) or ("passed" if code == 0 else "no summary")
     return text if code == 0 else f"FAILED: {text}"

@@ -1,7 +1,7 @@
 """Read the .proto files as documentation: services, messages and enums with their comments.
 
-Not a parser of the language but of how this repository writes it, which `buf format` and the
-rule that everything has a comment make regular enough; what it cannot read is an error.
+This does not parse the whole language, only the style of this repository: `buf format` and the
+rule that everything has a comment make it regular. A line that cannot be read is an error.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Member:
         name: Its name.
         kind: Type of a field; number of a value; ``Request -> Response`` of an RPC.
         comment: Its comment, in one line.
-        oneof: Name of the oneof that it stands in, or empty.
+        oneof: Name of its oneof, or empty.
     """
 
     name: str
@@ -42,8 +42,8 @@ class Declaration:
     Attributes:
         keyword: ``service``, ``message`` or ``enum``.
         name: Its name.
-        comment: Its comment, paragraphs apart by empty lines.
-        members: What stands in it.
+        comment: Its comment; empty lines separate paragraphs.
+        members: Its fields, values or RPCs.
     """
 
     keyword: str
@@ -56,7 +56,7 @@ def declarations(path: Path) -> list[Declaration]:
     """Everything that a file declares, in order.
 
     Raises:
-        ValueError: If a line is none of those that this repository writes.
+        ValueError: If a line cannot be read.
     """
     found: list[Declaration] = []
     comment: list[str] = []
@@ -68,7 +68,7 @@ def declarations(path: Path) -> list[Declaration]:
                 comment.append(line.removeprefix("//").strip())
             continue
         if inside[-1:] == ["rpc"]:
-            # The body of an RPC holds options alone, which are no matter of documentation.
+            # The body of an RPC contains only options, which are not documented.
             inside = inside[:-1] if line == "}" else inside
         elif block := _BLOCK.match(line):
             inside += [] if block[3] else [block[1]]

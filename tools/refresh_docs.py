@@ -1,9 +1,9 @@
-"""Bring what is taken from the code up to date: tables, a picture, outputs, the library's types.
+"""Update everything that is generated from code: tables, a picture, outputs, the library's types.
 
     python -m tools.refresh_docs            rewrite the pages
     python -m tools.refresh_docs --check    compare only; status 1 and a list if one is stale
 
-The tests of the documentation hold all of it to the code; this saves typing.
+The tests of the documentation compare all of it with the code.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _GENERATED = re.compile(
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
         "--check", action="store_true", help="compare all but outputs, write nothing"
@@ -48,10 +48,10 @@ def main() -> None:
 
 
 def with_fresh_tables(text: str) -> str:
-    """A page whose generated tables are those of the code.
+    """A page with its generated tables updated.
 
     Raises:
-        KeyError: If a page asks for a table that there is none of.
+        KeyError: If a page asks for a table that does not exist.
     """
 
     def replaced(match: re.Match[str]) -> str:
@@ -62,7 +62,7 @@ def with_fresh_tables(text: str) -> str:
 
 
 def with_fresh_outputs(text: str, server: DocsServer) -> str:
-    """A page whose outputs are those of its examples, where it leaves nothing out of them."""
+    """A page with the outputs of its examples updated, except outputs that the page shortens."""
     with tempfile.TemporaryDirectory() as folder:
         outcomes = list(PageRun(Path(folder).resolve(), *server).run(text))
     for outcome in reversed(outcomes):

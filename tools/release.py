@@ -1,12 +1,12 @@
-"""Build everything that a release publishes, on one Linux machine, and look at it.
+"""Build everything that a release publishes, on one Linux machine, and check it.
 
     python -m tools.release
 
 Source distributions and wheels of both distributions, for every kind of machine, go into dist/.
-They are made of what is committed, twice, in different folders, and must come out with the same
-bytes. The wheels are made of the source distributions. Each compiled library must be of its
-machine, need nothing, and offer what kernels.h declares. Sums and a bill of materials go into
-build/release/.
+They are built from the committed files, twice, in different folders, and the bytes must be equal.
+The wheels are built from the source distributions. Each compiled library must be for its machine,
+need no other library, and export the functions that kernels.h declares. Checksums and a bill of
+materials go into build/release/.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tools import bootstrap
 
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
-# Beside what is published: an index takes distributions alone.
+# Separate from the published files: a package index accepts only distributions.
 BESIDE = ROOT / "build/release"
 CLIENT = "clients/python"
 LIBRARY = (KERNELS.relative_to("evaluators") / "loops.so").as_posix()
@@ -42,22 +42,22 @@ MACHINES = {
     "macos-arm64": "Mach-O ARM64",
     "windows-x86_64": "PE AMD64",
 }
-"""What the headers of each target's library say."""
-# What the linker puts into every library of macOS: it is there on every release of the system, and
-# the loops call none of it.
+"""Format and processor in the headers of each target's library."""
+# The linker adds these to every library of macOS. Every release of the system has them, and the
+# loops call none of them.
 OF_MACOS = frozenset({"/usr/lib/libSystem.B.dylib", "dyld_stub_binder"})
 OFFERED_BY_MACOS = frozenset({"_mh_dylib_header", "__dso_handle"})
 
 
 @dataclass(frozen=True)
 class Headers:
-    """What the headers of a compiled library say.
+    """Headers of a compiled library.
 
     Attributes:
         machine: Format and processor, for example `ELF X86_64`.
         needs: Other libraries that are loaded with it.
-        undefined: Symbols that others must have.
-        functions: What it offers, by their names in C.
+        undefined: Symbols that other libraries must define.
+        functions: Functions that it exports, by their names in C.
     """
 
     machine: str
@@ -67,7 +67,7 @@ class Headers:
 
 
 def main() -> None:
-    """Build, compare, look, and leave it all in dist/."""
+    """Build twice, compare, check, and copy the result to dist/."""
     with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
         built = [build(Path(folder)) for folder in (first, second)]
         faults = differences(*built) + wrong_files(built[0]) + wrong_libraries(built[0])
@@ -83,12 +83,12 @@ def main() -> None:
 
 
 def build(folder: Path) -> Path:
-    """Build everything in a folder; returns where it is then."""
+    """Build everything in a folder; returns the folder of the distributions."""
     source, dist = folder / "source", folder / "dist"
     source.mkdir()
     archive = _run("git", "archive", "HEAD", cwd=ROOT)
     subprocess.run(["tar", "-x"], input=archive, cwd=source, check=True)
-    # The time of the commit stands in all archives, in place of the time of the build.
+    # All archives have the time of the commit instead of the time of the build.
     moment = _run("git", "log", "-1", "--format=%ct", cwd=ROOT).decode().strip()
     for name, project, targets in (
         ("vidscore", source, list(TARGETS)),
@@ -107,7 +107,7 @@ def build(folder: Path) -> Path:
 
 
 def differences(first: Path, second: Path) -> list[str]:
-    """What is not alike in two builds."""
+    """The differences of two builds."""
     sums = [{file.name: _sum(file) for file in _files(folder)} for folder in (first, second)]
     names = sorted(sums[0].keys() | sums[1].keys())
     return [
@@ -116,7 +116,7 @@ def differences(first: Path, second: Path) -> list[str]:
 
 
 def wrong_files(dist: Path) -> list[str]:
-    """What is missing from a build, or has no place there."""
+    """Missing and unexpected files of a build."""
     platforms = [target.platforms for target in TARGETS.values()]
     expected = {("vidscore", tag) for tags in platforms for tag in tags}
     expected |= {("vidscore-client", "any"), ("vidscore", "source"), ("vidscore-client", "source")}
@@ -136,7 +136,7 @@ def wrong_files(dist: Path) -> list[str]:
 
 
 def wrong_libraries(dist: Path) -> list[str]:
-    """What is wrong with the compiled libraries of a build; prints what each is and needs."""
+    """Faults of the compiled libraries of a build; prints the machine and needs of each."""
     header = (ROOT / KERNELS / "kernels.h").read_text(encoding="utf-8")
     declared = frozenset(re.findall(r"^int64_t (\w+)\(", header, re.MULTILINE))
     faults = []
@@ -152,12 +152,12 @@ def wrong_libraries(dist: Path) -> list[str]:
 
 
 def read_headers(library: Path) -> Headers:
-    """Read the headers of a library; lief reads those of all three systems alike.
+    """Read the headers of a library of Linux, macOS or Windows.
 
     Raises:
-        ValueError: If it is none.
+        ValueError: If it is not a library.
     """
-    import lief  # noqa: PLC0415  # only where releases are made
+    import lief  # noqa: PLC0415  # only installed for releases
 
     lief.logging.disable()
     binary = lief.parse(str(library))
@@ -176,7 +176,7 @@ def read_headers(library: Path) -> Headers:
             _texts(command.name for command in binary.libraries if command.command != own)
             - OF_MACOS,
             _texts(symbol.name for symbol in binary.imported_symbols) - OF_MACOS,
-            # Functions have an underscore in front of what they are called in C.
+            # Symbols have an underscore before the function's name in C.
             frozenset(name.removeprefix("_") for name in names) - OFFERED_BY_MACOS,
         )
     if isinstance(binary, lief.PE.Binary):
@@ -195,7 +195,7 @@ def _texts(names: Iterable[str | bytes]) -> frozenset[str]:
 
 
 def faults_of(headers: Headers, machine: str, declared: frozenset[str]) -> list[str]:
-    """What is wrong with a library, by its headers."""
+    """Faults of a library, according to its headers."""
     expectations: Mapping[str, tuple[object, object]] = {
         "machine": (headers.machine, machine),
         "libraries that it needs": (_listed(headers.needs), _listed(())),
@@ -210,7 +210,7 @@ def faults_of(headers: Headers, machine: str, declared: frozenset[str]) -> list[
 
 
 def write_bill_of_materials(file: Path) -> None:
-    """Write what an installation of the built wheels consists of, by versions of the lock file."""
+    """Write the parts of an installation of the built wheels, in the versions of the lock file."""
     [sdist] = DIST.glob("vidscore-*.tar.gz")
     _, version = parse_sdist_filename(sdist.name)
     environment = file.parent / "installed"
@@ -226,7 +226,7 @@ def write_bill_of_materials(file: Path) -> None:
 
 
 def of_release(bill: dict[str, Any], version: str) -> dict[str, Any]:
-    """A bill of materials with our version, which stands in no pyproject.toml, and without pip."""
+    """A bill of materials with our version, which pyproject.toml lacks, and without pip."""
     about = bill["metadata"] | {"component": bill["metadata"]["component"] | {"version": version}}
     parts = [part for part in bill["components"] if part["name"] != "pip"]
     links = [link for link in bill["dependencies"] if not link["ref"].startswith("pip==")]
@@ -234,7 +234,7 @@ def of_release(bill: dict[str, Any], version: str) -> dict[str, Any]:
 
 
 def _hatchling(target: str, project: Path, dist: Path, **variables: str) -> None:
-    """Build with the versions that are installed here, without an environment of its own."""
+    """Build with the installed versions of the tools, without a separate environment."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(dist)]
     _run(*command, cwd=project, **variables)
 

@@ -1,6 +1,6 @@
-"""What studies of the documentation share: results that are kept, and their places in a page.
+"""Shared code of the documentation's studies: stored results, and their places on a page.
 
-In a page, ``<!-- study: NAME -->`` and ``<!-- end of study -->`` surround a result.
+On a page, ``<!-- study: NAME -->`` and ``<!-- end of study -->`` surround a result.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _BLOCK = re.compile(
 
 
 def kept_results(path: Path, make: Callable[[], Any], *, fresh: bool) -> Any:
-    """The stored results of an earlier run, or those of a new one.
+    """The stored results of an earlier run, or the results of a new one.
 
     Args:
         path: Where they are stored, as JSON.
-        make: Makes them.
-        fresh: Whether to make them anew.
+        make: Computes them.
+        fresh: Whether to compute them again.
     """
     if fresh or not path.is_file():
         print(f"{path.stem} ...", file=sys.stderr)
@@ -47,7 +47,7 @@ def fill_page(page: Path, blocks: Mapping[str, str]) -> None:
 
 
 def block_of(page: Path, name: str) -> str:
-    """The result that stands in a place of a page.
+    """The result at a place of a page.
 
     Raises:
         KeyError: If the page has no such place.

@@ -1,8 +1,8 @@
-"""The sanity test with a reference that is not the truth but near it (the paper, Table 1).
+"""The sanity test with a reference that approximates the truth (the paper, Table 1).
 
 The paper moves boxes of the truth by "small random dislocations" such that the overlap of a box and
 its approximation is at least 0.9; it does not say how they are drawn. Here a box is moved in each
-direction by a uniform share of its size, up to the one at which that overlap is reached.
+direction by a uniformly drawn fraction of its size. At the largest fraction the overlap is 0.9.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CRITERIA = ("hausdorff", "emd", "ospa")
 LEAST_OVERLAP = 0.9
 
 LARGEST_SHARE = 1.0 - float(np.sqrt(2.0 * LEAST_OVERLAP / (1.0 + LEAST_OVERLAP)))
-"""A box that is moved by this share of its size both ways overlaps its old place by 0.9."""
+"""A box that is moved by this fraction of its size in both directions has an overlap of 0.9."""
 
 PAPER = {
     "truth": ((7.75, 4.62), (9.36, 4.79), (4.16, 3.64), (5.45, 4.33), (3.06, 3.35), (4.20, 3.80)),
@@ -43,7 +43,7 @@ def candidates() -> list[Candidate]:
 
 
 def approximate(truth: Annotations, random: np.random.Generator) -> Annotations:
-    """Boxes moved by up to `LARGEST_SHARE` of their size."""
+    """The boxes, each moved by up to `LARGEST_SHARE` of its size."""
     corners = truth.coordinates
     sizes = corners[:, 2:] - corners[:, :2]
     moves = random.uniform(-LARGEST_SHARE, LARGEST_SHARE, sizes.shape) * sizes
@@ -64,7 +64,7 @@ def errors(plan: Plan, workers: int) -> dict[str, list[Figures]]:
 
 
 def _judge(draw: Draw) -> list[list[float]]:
-    """Errors of a family by both references and every candidate."""
+    """Ranking errors of a family for each reference and each candidate."""
     scenes = SANITY_TESTS[TEST].draw_family(draw).scenes
     near = approximate(scenes[0][0], np.random.default_rng([draw.seed, draw.stratum, 1]))
     references = (scenes, [(near, detections) for _, detections in scenes])

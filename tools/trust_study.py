@@ -1,9 +1,9 @@
-"""Make the study of docs/trust.md: every sanity test, and how far the main protocols are trusted.
+"""Make the study of docs/trust.md: every sanity test, and the trust in the main protocols.
 
-    python -m tools.trust_study            run what is missing in build/trust, fill in the page
+    python -m tools.trust_study            run what build/trust lacks, fill in the page
     python -m tools.trust_study --fresh    run everything again (15 minutes on two idle cores)
 
-In the page, ``<!-- study: NAME -->`` and ``<!-- end of study -->`` surround a result.
+On the page, ``<!-- study: NAME -->`` and ``<!-- end of study -->`` surround a result.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ PLANS = {
 PROTOCOL_PLAN = Plan(40, 5, SEED)
 PROTOCOLS = ("spotgeo", "neovision2")
 METRICS = ("hausdorff", "emd", "ospa", "track-hausdorff", "track-emd", "track-ospa", "ospa2")
-"""Evaluators whose dissimilarity is a metric by proof, with either base."""
+"""Evaluators whose dissimilarity is proven to be a metric, with either base."""
 
 SHOWN_DRAWS = 500
 NOISE_PX = {"spotgeo": 1.0, "neovision2": 3.0}
@@ -73,7 +73,7 @@ LADDER = tuple(
     )
     for number in range(1, 7)
 )
-"""Six simulated systems: each misses more than the one before, and places better what it finds."""
+"""Six simulated systems: each misses more than the one before, and localises more precisely."""
 
 
 def main() -> None:
@@ -86,7 +86,7 @@ def main() -> None:
 
 
 def results(name: str, make: Callable[[], Any], fresh: bool) -> Any:
-    """The stored results of an earlier run, or those of a new one."""
+    """The stored results of an earlier run, or the results of a new one."""
     return kept_results(RESULTS / f"{name}.json", make, fresh=fresh)
 
 
@@ -135,7 +135,7 @@ def consistency(_fresh: bool) -> Iterator[str]:
 
 
 def metrics(_fresh: bool) -> Iterator[str]:
-    """What the search finds against measures that are distances: nothing, or there is a mistake."""
+    """Violations found for measures that are proven metrics: any violation shows a bug."""
     rows = []
     for name, base in product(METRICS, BASES):
         found = search_violations(create_evaluator(name, {"base": base}), seed=SEED)
@@ -145,7 +145,7 @@ def metrics(_fresh: bool) -> Iterator[str]:
 
 
 def approximate_truth(fresh: bool) -> Iterator[str]:
-    """Ranking errors where the reference is the truth, and where it is near it."""
+    """Ranking errors with the truth as the reference, and with an approximate truth."""
     plan = Plan(40, 1, SEED)
     found = results(
         "approximate-truth", lambda: trust_approximate_truth.errors(plan, WORKERS), fresh
@@ -160,7 +160,7 @@ def approximate_truth(fresh: bool) -> Iterator[str]:
 
 
 def ranking(evaluator: str) -> Callable[[bool], Iterator[str]]:
-    """Everything about the ranking of the ladder of simulated systems by a protocol."""
+    """All tables of a protocol's ranking of the simulated systems in `LADDER`."""
 
     def made(fresh: bool) -> Iterator[str]:
         found = results(f"{evaluator}-ranking", lambda: _rank_ladder(evaluator), fresh)
@@ -210,7 +210,7 @@ def _sanity_tables(test: str, found: Mapping[str, list[FigureRow]]) -> Iterator[
 
 
 def _markdown(one: TextTable) -> str:
-    """A table under its title; a name that the line above has as well is not said again."""
+    """A table under its title; a name that equals the one in the line above is left out."""
     lines = []
     for before, line in zip([None, *one.lines], one.lines, strict=False):
         repeated = before is not None and one.leading > 1 and before[0] == line[0]

@@ -80,13 +80,13 @@ _Data = str | PathLike[str] | Annotations | Mapping[str, Any] | DataFrame
 
 class _Options(TypedDict, total=False):
     specification: BenchmarkSpec | None
-    """What the data cannot say: frames, classes, don't-care frames."""
+    """Facts that the data cannot give: frames, classes, don't-care frames."""
     manifest: str | PathLike[str] | None
     """The same, as a TOML file."""
     format: str
-    """Name of the files' format, or ``auto`` for the preset's or to go by their content."""
+    """Name of the files' format; ``auto``: the preset's, or detected from their content."""
     on_error: Literal["refuse", "skip"]
-    """Whether to score nothing where a row is broken, or to leave such rows out."""
+    """Whether a faulty row makes the call fail, or is skipped."""
     confidence_scale: str | None
     """How to map confidences to numbers from 0 to 1: ``sigmoid``, or ``MIN,MAX``."""
     select: Selection
@@ -96,11 +96,11 @@ class _Options(TypedDict, total=False):
     workers: int
     """Processes to use; the scores do not depend on it."""
     executor: Executor | None
-    """What scores in place of this process, of paths."""
+    """Scores in place of this process; only for paths."""
     shards: int
-    """Parts that an executor gets; the scores do not depend on it."""
+    """Number of parts for the executor; the scores do not depend on it."""
     progress: Callable[[int, int], None] | None
-    """Called with the frames done and those in all, or the shards, where there is an executor."""
+    """Called with the number of frames done and in all; with an executor, of shards."""
 
 class _SpotGeoParameters(_Options, total=False):
     profile: Literal['protocol', 'kelvins']

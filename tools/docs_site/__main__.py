@@ -1,8 +1,8 @@
-"""Build the documentation site, and look at what was built.
+"""Build the documentation site and check it.
 
     python -m tools.docs_site FOLDER
 
-The site is plain files: any web server shows them, and so does a browser that opens them.
+The site is static files: any web server can serve them, and a browser can open them directly.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REFERENCE = "Reference"
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, help="where the site goes; replaced")
     folder = parser.parse_args().folder.resolve()
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def write_sources(folder: Path) -> list[Group]:
-    """Write what the generator reads, and tell what the navigation has."""
+    """Write the files that the generator reads; returns the groups of the navigation."""
     copy_pages(folder)
     for place, text in references().items():
         target = folder / place
@@ -64,7 +64,7 @@ def write_sources(folder: Path) -> list[Group]:
 
 
 def generate(sources: Path, folder: Path) -> int:
-    """Run Sphinx, for which a warning is a fault."""
+    """Run Sphinx, with warnings as errors; returns its exit status."""
     options = ["--quiet", "--fail-on-warning", "--builder", "html", "--jobs", "auto"]
     caches = folder.with_name(f"{folder.name}-cache")
     places = ["--conf-dir", str(CONFIGURATION), "--doctree-dir", str(caches)]

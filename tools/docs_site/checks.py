@@ -1,4 +1,4 @@
-"""What a built site must be: its links lead somewhere, and it asks nobody else for anything."""
+"""Checks of a built site: no link is dead, and nothing is loaded from other hosts."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ LOADED = {
     "source": ("src", "srcset"),
     "video": ("src", "poster"),
 }
-"""What a browser fetches by itself, by element and attribute."""
+"""The attributes of each element that make a browser load something."""
 _FOREIGN_STYLE = re.compile(r"(?:url\(\s*[\"']?|@import\s+[\"'])((?:https?:)?//[^\"')\s]+)")
 
 
 @dataclass
 class Seen(HTMLParser):
-    """What stands in a page.
+    """The links and anchors of a page.
 
     Attributes:
-        anchors: Names that a link can lead to.
-        links: Where its links lead.
-        loaded: What a browser fetches to show it.
+        anchors: Names that a link can point to.
+        links: Targets of its links.
+        loaded: URLs that a browser loads to show it.
     """
 
     anchors: set[str] = field(default_factory=set)
@@ -51,7 +51,7 @@ class Seen(HTMLParser):
 
 
 def faults_of_site(folder: Path) -> list[str]:
-    """What is wrong with a built site, all at once."""
+    """All faults of a built site."""
     seen = {page: _seen(page.read_text("utf-8")) for page in sorted(folder.rglob("*.html"))}
     faults = [] if seen else [f"{folder}: found no page, expected some"]
     for page, found in seen.items():

@@ -15,14 +15,14 @@ language = "en"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = "index"
 nitpicky = False
-# Pages show parts of outputs, with dots for the rest, which no lexer takes for JSON; and library
-# and client both have a Report, so that the name in a signature is no link.
+# Pages show parts of outputs with dots for the rest, which the JSON lexer rejects. Library and
+# client both have a class Report, so the name in a signature is ambiguous.
 suppress_warnings = ["misc.highlighting_failure", "ref.python"]
 
-# Anchors are those that links have in the repository.
+# The same anchors as in the repository, so that its links work.
 myst_heading_anchors = 6
 
-# Docstrings are Google's style with Markdown's code spans.
+# Docstrings have Google style, and code spans as in Markdown.
 default_role = "code"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"

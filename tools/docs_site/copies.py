@@ -1,12 +1,12 @@
-"""Pages as the site's generator reads them, and where each stands on the site.
+"""Copies of the pages for the site's generator, and the path of each on the site.
 
-Ours are CommonMark with words behind the language of a block, for the tests that run it. A
-generator needs neither these words nor languages that it has no colours for; the name of a file
-stands above its block, and links lead to places of the site.
+The pages are CommonMark. Blocks have words after their language, for the tests that run them. The
+copies lack these words, replace languages that the generator cannot colour, have the name of a
+file above its block, and have links to paths of the site.
 
-Pages of ``docs/`` stand at the top, a ``README.md`` is the index of its folder, and a client's page
-has the name of its language. What is no page (a proto, a folder, the licence) stays where the
-sources are published.
+Pages of ``docs/`` are at the top level, a ``README.md`` is the index of its folder, and a client's
+page is named after its language. Links to other files (a proto, a folder, the licence) lead to the
+published sources.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NAMED = {
 }
 
 LANGUAGES = {"csv": "text", "sh": "console", "rust,no_run": "rust"}
-"""What a block is coloured as whose language has no colours of its own."""
+"""The language that colours a block, if the generator does not know its own."""
 
 _FENCE = re.compile(
     r"^(?P<indent> *)(?P<marks>`{3,})(?P<language>[\w+,-]*)(?P<words>[^\n`]*)$", re.MULTILINE
@@ -41,7 +41,7 @@ _GENERATED = re.compile(r"^<!-- .*? -->\n", re.MULTILINE)
 
 
 def copy_pages(folder: Path) -> None:
-    """Write every page and picture into a folder, each to its place on the site."""
+    """Write every page and picture into a folder, each to its path on the site."""
     for name, place in site_pages().items():
         target = folder / place
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def stripped(page: str, text: str) -> str:
 
     Args:
         page: Path of the page in the repository.
-        text: What stands on it.
+        text: Its text.
     """
     plain = _GENERATED.sub("", text)
     return _outside_code(_FENCE.sub(_plain_fence, plain), lambda part: _relinked(page, part))
@@ -74,7 +74,7 @@ def _relinked(page: str, text: str) -> str:
 
 
 def _outside_code(text: str, change: Callable[[str], str]) -> str:
-    """A text in which all is changed but blocks and code spans."""
+    """A text with a change applied to everything except blocks and code spans."""
     parts, end = [], 0
     for match in _BLOCK.finditer(text):
         parts += [change(text[end : match.start()]), match[0]]
@@ -109,17 +109,17 @@ def _place(name: str) -> str:
 
 @cache
 def published() -> str:
-    """Address of the folder in which the sources are published."""
+    """Address of the published sources."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     return f"{project['urls']['Source']}/blob/main/"
 
 
 def target_on_site(page: str, target: str) -> str:
-    """What a link of a page leads to on the site.
+    """The target on the site of a link of a page.
 
     Args:
         page: Path of the page in the repository.
-        target: What its link says.
+        target: Target of the link on the page.
     """
     name, mark, anchor = target.partition("#")
     if name.startswith(published()):

@@ -1,7 +1,7 @@
 """The navigation of the site, taken from its first page.
 
-``docs/README.md`` has a heading for each door, below some of them headings of groups, and below
-these a list of pages. What it does not list stands below the index of its folder.
+``docs/README.md`` has a heading for each main section. Some sections have headings of groups. Each
+section or group lists its pages. A page that is not listed is below the index of its folder.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Entry:
     """A page in the navigation.
 
     Attributes:
-        title: How the first page calls it.
+        title: Its title on the first page.
         place: Its path on the site.
-        about: What the first page says of it.
+        about: Its description on the first page.
     """
 
     title: str
@@ -42,11 +42,15 @@ class Group:
 
 
 class NavigationError(Exception):
-    """A page cannot be found in the navigation, or twice."""
+    """A page is missing from the navigation, listed twice, or listed but does not exist."""
 
 
 def groups(index: str) -> list[Group]:
-    """The groups of pages that the text of the first page lists, as it stands on the site."""
+    """The groups of pages that the first page lists.
+
+    Args:
+        index: Text of the first page, with the links of the site.
+    """
     found, door, title, lines = [], "", "", list[str]()
     for line in [*index.splitlines(), "## end"]:
         heading = _HEADING.match(line)
@@ -70,7 +74,7 @@ def _entries(text: str) -> Iterable[Entry]:
         links = list(_LINK.finditer(plain))
         if links and links[0].start() == 0:
             about = plain[links[0].end() :].removeprefix(": ")
-            links = links[:1]  # what follows is about this page, links and all
+            links = links[:1]  # the rest describes this page, with any further links
         else:
             about = plain
         for link in links:
@@ -81,7 +85,7 @@ def write_navigation(folder: Path, listed: Sequence[Group]) -> None:
     """Write the navigation into the first page and the indexes of folders.
 
     Raises:
-        NavigationError: If a page is in none of them, or in several groups.
+        NavigationError: If a page is in none of them, is listed twice, or does not exist.
     """
     named = [entry.place for group in listed for entry in group.entries]
     twice = sorted({place for place in named if named.count(place) > 1})

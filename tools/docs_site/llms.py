@@ -10,11 +10,11 @@ from tools.docs_site.references import ENTRIES
 
 
 def llms_text(index: str, listed: Iterable[Group]) -> str:
-    """The list, whose links lead to pages in Markdown.
+    """The list, with links to pages in Markdown.
 
     Args:
-        index: The first page, whose first paragraph says what all this is.
-        listed: What the navigation has.
+        index: The first page; its first paragraph describes the project.
+        listed: The groups of the navigation.
     """
     about = " ".join(index.split("\n\n")[1].split())
     lines = ["# vidscore", "", f"> {about}", ""]
@@ -26,7 +26,7 @@ def llms_text(index: str, listed: Iterable[Group]) -> str:
 
 
 def _file(entry: Entry) -> str:
-    """The page in Markdown, or as a browser has it where it is made of docstrings."""
+    """The page in Markdown, or in HTML if it is made from code."""
     if entry in ENTRIES:
         return str(PurePosixPath(entry.place).with_suffix(".html"))
     return entry.place

@@ -1,4 +1,4 @@
-"""Reference pages that are made of the code: the library, the Python client, the HTTP API."""
+"""Reference pages that are made from the code: the library, the Python client, the HTTP API."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ LIBRARY = Entry("Library, name by name", "reference/library.md", "every function
 CLIENT = Entry("Python client, name by name", "reference/python-client.md", "the same of the SDK")
 HTTP = Entry("HTTP, call by call", "reference/http.md", "every path, from the OpenAPI document")
 ENTRIES = (LIBRARY, CLIENT, HTTP)
-"""What the first page cannot list, since it is in no repository."""
+"""Pages that the first page cannot list, because they are not in the repository."""
 
 
 def references() -> dict[str, str]:
-    """The text of each page, by its place."""
+    """The text of each page, by its path on the site."""
     return {
         LIBRARY.place: python_page(LIBRARY.title, vidscore, "[Library](../library.md)"),
         CLIENT.place: python_page(
@@ -38,7 +38,7 @@ def python_page(title: str, module: ModuleType, guide: str) -> str:
 
     Args:
         title: Its heading.
-        module: The module, which lists its public names.
+        module: The module; its `__all__` lists the names.
         guide: A link to the page that shows its use.
     """
     lines = [f"# {title}", "", f"What `import {module.__name__}` offers. {guide} shows its use."]
@@ -105,5 +105,5 @@ def _bodies(content: dict[str, Any]) -> str:
 
 
 def _links_kept(text: str) -> str:
-    """A comment of a proto as Markdown: its pointy brackets are no tags."""
+    """A comment of a proto as Markdown, with angle brackets escaped."""
     return text.replace("<", r"\<")

@@ -1,5 +1,5 @@
-"""The benchmark suite: how fast vidscore is, beside its peers and beside what bounds it.
+"""The benchmark suite: the speed of vidscore, compared with its peers and with fixed limits.
 
-``python -m bench`` runs it; `make bench` and `make bench-quick` install the peers first. It is no
-part of what is installed, and no test times anything.
+``python -m bench`` runs it; `make bench` and `make bench-quick` install the peers first. The suite
+is not installed with vidscore, and no test measures time.
 """

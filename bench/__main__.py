@@ -21,17 +21,17 @@ RESULTS = HERE / "results.json"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what the arguments say."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
         "--quick", action="store_true", help="a twentieth of the data, fewer repeats"
     )
-    parser.add_argument("--share", type=float, help="share of the data, if neither is wanted")
-    parser.add_argument("--minutes", type=float, help="time over which memory is watched")
-    parser.add_argument("--case", action="append", help="run this case alone; may be repeated")
+    parser.add_argument("--share", type=float, help="fraction of the full data")
+    parser.add_argument("--minutes", type=float, help="time over which memory is measured")
+    parser.add_argument("--case", action="append", help="run only this case; may be repeated")
     parser.add_argument("--profile", action="store_true", help="profile our side of the cases")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="where the rows go")
-    parser.add_argument("--page", type=Path, help="where the Markdown page goes")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="file for the rows")
+    parser.add_argument("--page", type=Path, help="file for the Markdown page")
     chosen = parser.parse_args(arguments)
     size = QUICK if chosen.quick else FULL
     if chosen.share is not None:
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for row in case.run(size):
             print(summary(row), flush=True)
             rows.append(row)
-        # After each case, so that a long run that is stopped was not for nothing.
+        # After each case, so that a run that is stopped keeps its results so far.
         text = json.dumps([row.as_json() for row in rows], indent=1)
         chosen.results.write_text(text + "\n", encoding="utf-8")
         if chosen.page is not None:
@@ -70,7 +70,7 @@ def _profile(case: Case, size: Size) -> None:
     if case.ours is None:
         print(f"{case.name}: nothing to profile in this process")
         return
-    # A profile sees the thread alone that it is made in.
+    # The profiler records only the thread that starts it.
     runtime.MAX_THREADS = 1
     action = case.ours(size)
     action()
@@ -81,5 +81,5 @@ def _profile(case: Case, size: Size) -> None:
 
 
 if __name__ == "__main__":
-    runtime.tune_malloc()  # as the command line does; peers in this process have it as well
+    runtime.tune_malloc()  # as the command line does; it applies to peers in this process, too
     raise SystemExit(main())

@@ -1,4 +1,4 @@
-"""What a case of the suite is."""
+"""Cases of the suite, their sizes and their peers."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from bench.measuring import Action, run_interleaved
 from bench.rows import Goal, Row
 
 RUN_S = 0.05
-"""Least time of a run of each side, in which a short one is repeated."""
+"""Minimum time of a run of each side; a shorter action is repeated within the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much a run works on.
+    """The size of a run of the suite.
 
     Attributes:
-        share: Share of the full data, in (0, 1].
-        repeats: Measured runs of each side.
-        minutes: Time over which memory is watched.
-        is_judged: Whether goals are held against what is measured; if not, it may be of anything.
+        share: Fraction of the full data, in (0, 1].
+        repeats: Number of measured runs of each side.
+        minutes: Time over which memory is measured.
+        is_judged: Whether goals apply; if not, the data may be smaller than they require.
     """
 
     share: float
@@ -29,12 +29,12 @@ class Size:
     is_judged: bool = True
 
     def of(self, full: int, least: int = 1) -> int:
-        """So much of a full number.
+        """The fraction `share` of the number of a full run.
 
         Args:
             full: The number of a full run.
-            least: The fewest at which a goal is about what grows with them, and not about what
-                each call costs whatever it is given.
+            least: Lower bound if goals apply. Below it, the fixed cost of each call would dominate
+                the cost that grows with the data.
         """
         return max(least if self.is_judged else 1, round(full * self.share))
 
@@ -45,14 +45,14 @@ QUICK = Size(0.05, 3, 0.1)
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Another way to the same figures.
+    """Another program that computes the same figures.
 
     Attributes:
-        name: What it is.
+        name: Its name.
         action: Runs it.
-        goal: What our ratio to it should be.
-        share: Share of the work that the action does; its time is scaled up by it.
-        agrees: Says whether our result and its result are the same figures; given both.
+        goal: Goal for our ratio to it.
+        share: Fraction of the work that the action does; its time is divided by it.
+        agrees: Whether our result, the first argument, has the same figures as its result.
     """
 
     name: str
@@ -64,12 +64,12 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A named part of the suite, which gives rows."""
+    """A named part of the suite that gives rows."""
 
     name: str
     run: Callable[[Size], Iterable[Row]]
     ours: Callable[[Size], Action] | None = None
-    """What to profile: our side alone, ready to run."""
+    """Prepares only our side, for a profile."""
 
 
 def compare(
@@ -78,7 +78,7 @@ def compare(
     """Measure our action and its peers in turn; a row for each peer.
 
     Raises:
-        ValueError: If a peer comes to other figures: then the times compare nothing.
+        ValueError: If the figures of a peer differ from ours, so that times are not comparable.
     """
     actions = [ours, *(peer.action for peer in peers)]
     samples, results = run_interleaved(actions, repeats, RUN_S)

@@ -1,7 +1,7 @@
-"""Plain loops: a frame, a threshold, an assignment at a time, as released scorers are written.
+"""Plain loops over frames, thresholds and assignments, as in released scorers.
 
-They are what the suite compares with where a protocol has no other implementation that is fast
-enough to matter, and they check the figures on the way.
+The suite compares with them if a protocol has no other fast implementation. They also check our
+figures.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from vidscore_evaluators.pairs import Pairs
 
 FAR_PX = 1000.0
 TAU_PX = 10.0
-"""Greatest distance of a true positive."""
+"""Maximum distance of a true positive."""
 
 Points = list[list[float]]
 
@@ -30,10 +30,10 @@ Points = list[list[float]]
 def spotgeo_counts(
     truth: Sequence[Points], detections: Sequence[Points]
 ) -> tuple[int, int, int, float]:
-    """TP, FN, FP and regression error, by one cost matrix and one assignment a frame.
+    """TP, FN, FP and regression error, with one cost matrix and one assignment per frame.
 
     Args:
-        truth: The objects of each frame, as they stand in the challenge's JSON.
+        truth: The objects of each frame, as in the challenge's JSON.
         detections: The detections of each frame, likewise.
     """
     hits = misses = alarms = 0
@@ -66,14 +66,14 @@ def overlaps(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 THRESHOLDS = (0.0, *(percent / 100 for percent in range(95, 0, -10)))
-"""The main score's and those of the curve."""
+"""The threshold of the main score, then the thresholds of the curve."""
 
 REAL_WEIGHT = 1000.0
-"""Of a pair with a real object, so that one of them outweighs all don't-care pairs of a frame."""
+"""Weight of a pair with a real object; it outweighs all don't-care pairs of a frame."""
 
 
 def neovision2_counts(truth: Annotations, detections: Annotations) -> list[int]:
-    """True positives by class matching at each of `THRESHOLDS`, one assignment at a time.
+    """True positives of class matching at each of `THRESHOLDS`, one assignment at a time.
 
     Args:
         truth: Objects, don't-care objects and regions by four corners.
@@ -109,7 +109,7 @@ def neovision2_counts(truth: Annotations, detections: Annotations) -> list[int]:
 def _outside(
     annotations: Annotations, rows: slice, regions: shapely.Geometry
 ) -> tuple[FloatArray, IntArray, BoolArray]:
-    """Envelopes and labels of a frame, and which have at most a fifth of their area in regions."""
+    """Bounding boxes and labels of a frame, and whether at most a fifth of each is in regions."""
     points = annotations.coordinates[rows].reshape(-1, 4, 2)
     boxes = np.hstack([points.min(axis=1), points.max(axis=1)])
     shapes = shapely.box(*boxes.T)
@@ -118,7 +118,7 @@ def _outside(
 
 
 def _matched(objects: FloatArray, real: BoolArray, found: FloatArray) -> int:
-    """Real objects in a matching that is maximum over them and, among those, over all."""
+    """Number of real objects in a matching that maximises first real pairs, then all pairs."""
     if len(objects) == 0 or len(found) == 0:
         return 0
     weights = (overlaps(objects, found) >= 0.2 - 1e-9) * np.where(real, REAL_WEIGHT, 1.0)[:, None]
@@ -127,11 +127,11 @@ def _matched(objects: FloatArray, real: BoolArray, found: FloatArray) -> int:
 
 
 def matched_at_once(inputs: ProtocolInput, pairs: Pairs) -> int:
-    """True positives of the classes at one threshold, by one maximum matching of all frames.
+    """True positives of the classes at one threshold, by one maximum matching over all frames.
 
     Args:
-        inputs: What is matched.
-        pairs: The pairs that count, whatever their classes.
+        inputs: Objects and detections.
+        pairs: Candidate pairs of any classes.
     """
     same = inputs.objects.classes[pairs.left] == inputs.detections.classes[pairs.right]
     pairs = pairs.take(same & ~inputs.dont_care[pairs.left])

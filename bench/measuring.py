@@ -1,4 +1,4 @@
-"""Measure alternatives in one interleaved run, so that what slows one slows the others too."""
+"""Measure alternatives in one interleaved run, so that other load on the machine affects all."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Action = Callable[[], object]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was measured of one alternative, in repeated runs.
+    """Measurements of one alternative in repeated runs.
 
     Attributes:
-        values: The figures, in the order of the runs: seconds, bytes, or whatever the row says.
-        cpu_s: Processor seconds of each run; empty where that was not measured.
+        values: The figures, in the order of the runs, in the unit of the row.
+        cpu_s: Processor seconds of each run; empty if not measured.
     """
 
     values: tuple[float, ...]
@@ -30,7 +30,7 @@ class Sample:
         return statistics.median(self.values)
 
     def scaled(self, factor: float) -> Sample:
-        """The sample of so many times the work, where it was measured on a part of it."""
+        """The sample with all figures multiplied, for a sample of only a part of the work."""
         return Sample(
             tuple(factor * value for value in self.values),
             tuple(factor * value for value in self.cpu_s),
@@ -40,20 +40,20 @@ class Sample:
 def run_interleaved(
     actions: Sequence[Action], repeats: int, least_s: float = 0.0
 ) -> tuple[list[Sample], list[object]]:
-    """Run each action once to warm up, then all of them in turn, again and again.
+    """Run each action once to warm up, then all of them in turn, `repeats` times.
 
-    Garbage is collected between runs and not during them, on all sides: a collection in the
-    middle falls on whichever side it happens to.
+    Garbage is collected between runs and not during them; otherwise a collection would slow down
+    an arbitrary side.
 
     Args:
-        actions: What to run.
-        repeats: Measured runs of each.
-        least_s: Least time of a run: what takes less is done as often in it as that takes, and
-            its figure is the mean, as `timeit` has it. Once, it would be measured by what the
-            collection before it has left in the processor's caches.
+        actions: The alternatives.
+        repeats: Number of measured runs of each.
+        least_s: Minimum time of a run. A shorter action is repeated within the run, and its figure
+            is the mean, as in `timeit`. A single short call would mostly measure the state of the
+            processor's caches after the collection.
 
     Returns:
-        A sample for each action, and what each returned in its first run.
+        A sample for each action, and the result of each action's first run.
     """
     results = [action() for action in actions]
     wall_s: list[list[float]] = [[] for _ in actions]
@@ -78,7 +78,7 @@ def run_interleaved(
 
 
 def _calls_in(action: Action, least_s: float) -> int:
-    """How many calls take so long."""
+    """The number of calls that take at least this time."""
     if not least_s:
         return 1
     begun_s = time.perf_counter()

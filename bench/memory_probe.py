@@ -1,9 +1,9 @@
-"""How much memory scoring takes: run in a process of its own, which prints it.
+"""Measure the memory of scoring, in a separate process that prints it.
 
 ``python -m bench.memory_probe columns TRUTH DETECTIONS EVALUATOR ...`` loads the columns that
-`save` has written into two folders, ``... files ...`` reads files; either scores them by the
-evaluators. ``... outcomes ...`` loads columns and makes outcomes. All print the greatest growth of
-the process since its start, in bytes.
+`save` has written into two folders, and scores them with the evaluators. ``... files ...`` reads
+and scores files. ``... outcomes ...`` loads columns and makes outcomes. All print the maximum
+growth of the process since its start, in bytes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COLUMNS = (
 
 
 def save(annotations: Annotations, folder: Path) -> None:
-    """Write the columns of a side into a folder of its own."""
+    """Write the columns of a side into a new folder."""
     folder.mkdir()
     for name in COLUMNS:
         np.save(folder / f"{name}.npy", getattr(annotations, name))
@@ -45,7 +45,7 @@ def save(annotations: Annotations, folder: Path) -> None:
 
 
 def load(folder: Path) -> Annotations:
-    """Read them."""
+    """Read the columns that `save` has written."""
     return Annotations(
         sequences=tuple(SequenceKey(*key) for key in np.load(folder / "sequences.npy").tolist()),
         labels=tuple(np.load(folder / "labels.npy").tolist()),
@@ -54,14 +54,14 @@ def load(folder: Path) -> Annotations:
 
 
 def peak_of(*arguments: str) -> float:
-    """Greatest growth of a process that works as the arguments say, in bytes."""
+    """Maximum growth in bytes of a process that runs this module with the arguments."""
     command = [sys.executable, "-m", "bench.memory_probe", *arguments]
     printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     return float(printed)
 
 
 def main() -> None:
-    """Score, and print how much the process grew."""
+    """Score, and print the maximum growth of the process."""
     kind, truth, detections, *names = sys.argv[1:]
     evaluators = [create_evaluator(name) for name in names]
     before = _peak_bytes()
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def _peak_bytes() -> int:
-    # Not what getrusage says: a process begins there with the peak of the one that started it.
+    # Not from getrusage: its peak includes that of the process that started this one.
     status = Path("/proc/self/status").read_text(encoding="ascii")
     [kibibytes] = re.findall(r"VmHWM:\s+(\d+) kB", status)
     return int(kibibytes) * 1024

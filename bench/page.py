@@ -1,4 +1,4 @@
-"""The result as a page, and on the terminal."""
+"""The results as a page, and as lines for the terminal."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def render(rows: Sequence[Row]) -> str:
     """A Markdown page with the day, the machine, the versions and a table.
 
     Args:
-        rows: What was measured today.
+        rows: Rows that were measured today.
     """
     today = str(dt.datetime.now(dt.UTC).date())
     notes = [f"- {row.name}: {row.note}" for row in rows if row.note]
@@ -59,10 +59,10 @@ def render(rows: Sequence[Row]) -> str:
 
 
 def answer(rows: Sequence[Row]) -> str:
-    """A short Markdown table of how many times as fast we are as each other program.
+    """A short Markdown table of our speed relative to each other program.
 
     Args:
-        rows: What was measured.
+        rows: Measured rows.
     """
     compared = [row for row in rows if row.goal.kind == "times"]
     lines = [
@@ -92,14 +92,14 @@ def write_page(
     *,
     keep_others: bool = False,
 ) -> None:
-    """Write the page, or renew it between its marks where there is one that has them.
+    """Write the page; a page with marks keeps its text outside them.
 
     Args:
         path: The page.
-        text: What `render` gives.
-        points: Points of the picture of growth, which goes beside the page if there are some.
-        answer: What `answer` gives; it has marks of its own.
-        keep_others: Whether rows of cases that were not measured this time stay.
+        text: Result of `render`.
+        points: Points of the picture of growth, which is written beside the page if there are any.
+        answer: Result of `answer`; it has separate marks.
+        keep_others: Whether to keep rows of cases that were not measured this time.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if points:
@@ -117,14 +117,14 @@ def write_page(
 
 
 def _renewed(page: str, marks: tuple[str, str], text: str) -> str | None:
-    """The page with a text between two marks; None if it lacks them."""
+    """The page with a new text between two marks; None if it lacks them."""
     before, begin, rest = page.partition(marks[0])
     _, end, after = rest.partition(marks[1])
     return f"{before}{begin}\n\n{text}\n{end}{after}" if begin and end else None
 
 
 def _between(page: str, marks: tuple[str, str]) -> str:
-    """What stands between two marks; nothing if the page lacks them."""
+    """The text between two marks; empty if the page lacks them."""
     return page.partition(marks[0])[2].partition(marks[1])[0]
 
 

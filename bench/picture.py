@@ -1,6 +1,6 @@
-"""The picture of how time grows with frames, objects and classes.
+"""The picture of the growth of time with frames, objects and classes.
 
-Drawn as SVG by hand, as the other pictures of the project are: a few lines need no library.
+It is written as SVG without a library, like the other pictures of the project.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ COLOURS = ("#1b6ca8", "#c4501b", "#3f8f3f", "#7a4aa0")
 
 
 def growth_picture(points: Sequence[Point]) -> str:
-    """An SVG picture of time against what grows, a panel each, on logarithmic scales.
+    """An SVG picture of time over what grows, one panel each, on logarithmic scales.
 
-    A dashed line begins with each series and grows as much as its panel's axis does.
+    For each series, a dashed line from its first point shows linear growth.
 
     Args:
         points: Points of all panels.
@@ -47,11 +47,11 @@ def growth_picture(points: Sequence[Point]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Scales:
-    """Where numbers lie in a panel.
+    """Scales of a panel: from numbers to pixels.
 
     Attributes:
-        first_px: Where the panel begins.
-        xs: Least and greatest place.
+        first_px: Left edge of the panel.
+        xs: Minimum and maximum on the horizontal axis.
         times_s: Powers of ten below and above all times.
     """
 
@@ -61,7 +61,7 @@ class _Scales:
 
     @classmethod
     def of(cls, points: Sequence[Point], first_px: int) -> _Scales:
-        """Scales that hold some points."""
+        """Scales that cover some points."""
         xs = [point.x for point in points]
         exponents = [math.log10(point.time_s) for point in points]
         below, above = math.floor(min(exponents)), math.floor(max(exponents)) + 1
@@ -83,7 +83,7 @@ def _share(value: float, bounds: tuple[float, float]) -> float:
 
 
 def _frame(scales: _Scales, name: str, places: Sequence[float]) -> Iterator[str]:
-    """A line and a number for each power of ten, and the places below."""
+    """A line and a label for each power of ten, and labels of the horizontal axis."""
     left, right = scales.first_px + LEFT, scales.first_px + PANEL_WIDTH - RIGHT
     lowest, highest = (round(math.log10(time_s)) for time_s in scales.times_s)
     for exponent in range(lowest, highest + 1):

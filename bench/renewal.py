@@ -1,4 +1,4 @@
-"""A page of which a few cases alone were measured again keeps the figures of the others."""
+"""Update a page after only some cases were measured again; the other figures stay."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ NOTES = "Notes:"
 
 
 def renewed_text(old: str, new: str) -> str:
-    """What a page says after some of its cases were measured again.
+    """The text of a page after some of its cases were measured again.
 
     Args:
-        old: What `bench.page.render` gave for a run, or what this function gave since.
-        new: What it gives for the cases that were measured again.
+        old: Earlier result of `bench.page.render` or of this function.
+        new: Result of `bench.page.render` for the cases that were measured again.
 
     Returns:
-        The circumstances of each day that a row is of, each row and each note once, and the
-        pictures.
+        The circumstances of each day on which a row was measured, each row and each note once, and
+        the pictures.
     """
     before, after = _Parts(old), _Parts(new)
     rows = _joined(before.rows, after.rows)
@@ -34,7 +34,7 @@ def renewed_text(old: str, new: str) -> str:
 
 
 def renewed_table(old: str, new: str) -> str:
-    """The rows of a table that were not measured again, and those of the new one."""
+    """The rows of a table that were not measured again, and the rows of the new table."""
     before, after = _Parts(old), _Parts(new)
     return "\n".join([*after.heading, *_joined(before.rows, after.rows)]) + "\n"
 
@@ -52,7 +52,7 @@ class _Parts:
 
 
 def _joined(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """The old rows, with the new ones in place of those that compare the same; then the others."""
+    """The old rows, replaced by new rows that compare the same; then the other new rows."""
     rows = {_compared(line): line for line in old} | {_compared(line): line for line in new}
     return list(rows.values())
 
@@ -62,7 +62,7 @@ def _day(fact: str) -> str:
 
 
 def _compared(line: str) -> tuple[str, str]:
-    """What was measured, and what stands beside it."""
+    """The names of both sides of a row."""
     cells = _cells(line)
     return cells[0], cells[2]
 

@@ -1,4 +1,4 @@
-"""Rows of the result: one figure of ours beside one of another, and what we want of the two."""
+"""Rows of the result: one figure of ours beside one of another program, and a goal."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any, Literal, NamedTuple
 from bench.measuring import Sample
 
 NOISE = 0.1
-"""Share by which ratios of equal programs differ from one hour of a machine to the next."""
+"""Fraction by which the ratio of the same programs varies over hours on one machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What the ratio of two medians should be.
+    """A bound on the ratio of two medians.
 
     Attributes:
-        kind: ``times`` the other's figure divided by ours must reach the bound, ``share``: ours
-            divided by the other's must stay within it.
-        bound: The bound; None where the ratio is shown and no more.
-        is_open: Whether it is known not to be met yet; the page says what is in the way.
+        kind: ``times``: the other's figure divided by ours is at least the bound; ``share``: ours
+            divided by the other's is at most the bound.
+        bound: The bound; None: the ratio is only shown.
+        is_open: Whether the goal is known to be missed; the page gives the reason.
     """
 
     kind: Literal["times", "share"]
@@ -28,17 +28,17 @@ class Goal:
     is_open: bool = False
 
     def ratio(self, ours: float, other: float) -> float:
-        """The ratio that is held against the bound."""
+        """The ratio that is compared with the bound."""
         return other / ours if self.kind == "times" else ours / other
 
     def met(self, ratio: float) -> bool | None:
-        """Whether the goal is met; None where there is no bound."""
+        """Whether the goal is met; None if there is no bound."""
         if self.bound is None:
             return None
         return ratio >= self.bound if self.kind == "times" else ratio <= self.bound
 
     def met_but_for(self, noise: float, ratio: float) -> bool | None:
-        """Whether the goal is met by a ratio that may be off by so much of it."""
+        """Whether the goal is met if the ratio may be wrong by the fraction `noise`."""
         return self.met(ratio * (1 + noise) if self.kind == "times" else ratio / (1 + noise))
 
     def __str__(self) -> str:
@@ -50,34 +50,34 @@ class Goal:
 
 
 def at_least(bound: float) -> Goal:
-    """Ours is to be so many times as fast."""
+    """A goal: ours is at least so many times as fast."""
     return Goal("times", bound)
 
 
 def at_most(bound: float) -> Goal:
-    """Ours is to take no more than so many times what the other takes."""
+    """A goal: ours takes at most so many times as much as the other."""
     return Goal("share", bound)
 
 
 def not_yet(goal: Goal) -> Goal:
-    """A goal that is known not to be met yet: it stays, and missing it is no news."""
+    """The goal, marked as known to be missed: missing it is not reported as new."""
     return replace(goal, is_open=True)
 
 
 SHOWN_TIMES = Goal("times")
-"""No goal: the ratio is shown as how many times as fast ours is."""
+"""No goal: the other's figure divided by ours is shown."""
 
 SHOWN_SHARE = Goal("share")
-"""No goal: the ratio is shown as ours divided by the other's."""
+"""No goal: ours divided by the other's is shown."""
 
 
 class Point(NamedTuple):
-    """A point of a picture of how time grows.
+    """A point of the picture of growth.
 
     Attributes:
-        panel: What time is drawn against.
-        series: Whose time it is.
-        x: Place along the panel's axis.
+        panel: Name of the quantity on the horizontal axis.
+        series: Name of the evaluator.
+        x: Value on the horizontal axis.
         time_s: The time.
     """
 
@@ -94,12 +94,12 @@ class Row:
     Attributes:
         name: What was measured.
         ours: Our figures.
-        other: The other's.
-        other_name: What the other is: a peer, a plain loop, or a limit.
-        goal: What the ratio of the medians should be.
+        other: The other's figures.
+        other_name: Name of the other: a peer, a plain loop, or a limit.
+        goal: Goal for the ratio of the medians.
         unit: Unit of the figures.
-        note: What a reader must know, if anything.
-        points: Points of the picture of growth that the row knows of.
+        note: A remark for readers, or empty.
+        points: The row's points of the picture of growth.
     """
 
     name: str
@@ -123,12 +123,11 @@ class Row:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether a goal is missed by far that should be met, however one looks at the runs.
+        """Whether a goal that should be met is clearly missed, by each way to compare the runs.
 
-        Other work on the machine delays some runs more than others, and whoever uses both
-        processors more than who uses one: so the goal may also be met by the best runs of both
-        sides, or by processor time. What is left of `NOISE` is
-        no miss either.
+        Other load on the machine delays some runs more than others, and programs that use both
+        processors more than programs that use one. So the goal may also be met by the best runs of
+        both sides, or by processor time. A miss within `NOISE` does not count.
         """
         best = self.goal.ratio(min(self.ours.values), min(self.other.values))
         ratios = [self.ratio, best]
@@ -138,7 +137,7 @@ class Row:
         return not self.goal.is_open and all(missed)
 
     def as_json(self) -> dict[str, Any]:
-        """The row as it stands in ``results.json``."""
+        """The row for ``results.json``."""
         return {
             "name": self.name,
             "ours": self.ours.median,

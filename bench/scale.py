@@ -1,8 +1,8 @@
-"""How many detections a second many processes score: ``python -m bench.scale``.
+"""Measure the detections per second that many processes score: ``python -m bench.scale``.
 
-An archive in Parquet is made a part at a time, scored in shards and deleted again, so that its size
-follows the time there is and not the disk. The first part is scored with every number of workers,
-the others with the largest; making them is not measured.
+An archive in Parquet is made one part at a time, scored in shards and deleted again, so that its
+size is limited by time and not by the disk. The first part is scored with every number of workers,
+the others only with the largest. Making the parts is not measured.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ EVALUATOR = "f1"
 DETECTIONS = 1_000_000_000
 DETECTIONS_PER_PART = 10_000_000
 SHARDS_PER_WORKER = 8
-"""Of the largest number of workers; all have the same shards, each of which lists every file."""
+"""Multiplied by the largest number of workers: the number of shards of every run."""
 MAXIMUM_S = 3_000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what the arguments say."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.scale", description=__doc__)
     parser.add_argument("--detections", type=int, default=DETECTIONS, help="size of the archive")
     parser.add_argument("--part", type=int, default=DETECTIONS_PER_PART, help="made at a time")
     parser.add_argument("--workers", type=int, nargs="+", help="by default 1, 2, 4 ... processors")
     parser.add_argument(
-        "--maximum-s", type=int, default=MAXIMUM_S, help="begin no further part after so long"
+        "--maximum-s", type=int, default=MAXIMUM_S, help="begin no further part after this time"
     )
     parser.add_argument("--results", type=Path, default=HERE / "scale.json")
     parser.add_argument("--page", type=Path, help="where the Markdown page goes")
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _counts(processors: int) -> Iterator[int]:
-    """1, 2, 4 and so on, and all."""
+    """Powers of two below the number of processors, then that number."""
     count = 1
     while count < processors:
         yield count
@@ -80,7 +80,7 @@ def _counts(processors: int) -> Iterator[int]:
 
 
 def _sizes(detections: int, part: int) -> list[int]:
-    """Sequences of each part, the same for all but the last."""
+    """Number of sequences of each part; only the last one may be smaller."""
     left = max(1, detections // DETECTIONS_PER_SEQUENCE)
     most = max(1, part // DETECTIONS_PER_SEQUENCE)
     return [min(most, left - begin) for begin in range(0, left, most)]
@@ -88,7 +88,7 @@ def _sizes(detections: int, part: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Usage:
-    """What a worker has needed so far."""
+    """Peak memory and processor time of a worker so far."""
 
     process_id: int
     peak_bytes: int
@@ -97,7 +97,7 @@ class _Usage:
 
 @contextmanager
 def _part(root: Path, first: int, size: int, workers: int) -> Iterator[tuple[Path, int]]:
-    """Both sides of some sequences, gone with the context; gives their folder and bytes."""
+    """Write both sides of some sequences, and delete them at the end; gives folder and bytes."""
     with tempfile.TemporaryDirectory(dir=root) as name:
         folder = Path(name)
         for side in ("truth", "detections"):
@@ -141,13 +141,13 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _begin_worker(workers: int) -> None:
-    """Share as many processors as there are workers, for the threads of one would take more."""
+    """Limit a worker to as many processors as there are workers; its threads would use more."""
     initialize_worker()
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:workers])
 
 
 def _used(pool: ProcessPoolExecutor, workers: int) -> list[_Usage]:
-    """What each worker has needed, by as many tasks as it takes to meet all of them."""
+    """The usage of each worker; sends tasks until every worker has answered."""
     found: dict[int, _Usage] = {}
     while len(found) < workers:
         found |= {entry.process_id: entry for entry in pool.map(_usage, range(workers))}
@@ -155,9 +155,9 @@ def _used(pool: ProcessPoolExecutor, workers: int) -> list[_Usage]:
 
 
 def _usage(_: int) -> _Usage:
-    import vidscore_evaluators.formats.parquet  # noqa: F401, PLC0415 - else its first use loads it
+    import vidscore_evaluators.formats.parquet  # noqa: F401, PLC0415 - load it before the timing
 
-    time.sleep(0.1)  # so that the others get a task, too
+    time.sleep(0.1)  # so that the other workers get a task, too
     used = resource.getrusage(resource.RUSAGE_SELF)
     return _Usage(os.getpid(), used.ru_maxrss * 1024, used.ru_utime + used.ru_stime)
 

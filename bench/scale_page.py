@@ -1,4 +1,4 @@
-"""The page about archives of any size: what was measured, and what follows for 10^12 detections."""
+"""The page about archives of any size: measurements, and an estimate for 10^12 detections."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 WANTED = 10**12
 MACHINES, PROCESSORS_EACH = 16, 64
 PRICE_PER_PROCESSOR_HOUR = 0.05
-"""Dollars; an assumption, about what clouds ask for a processor of a large machine."""
+"""Dollars; an assumption: the approximate price of clouds for a processor of a large machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +81,9 @@ def page_of(runs: Sequence[Measured], processors: int, load: float) -> str:
     """The page as Markdown.
 
     Args:
-        runs: What was measured, at least one.
-        processors: Processors of the machine.
-        load: Its load when all was measured.
+        runs: The measured runs, at least one.
+        processors: Number of processors of the machine.
+        load: Load average of the machine after the last run.
     """
     by_count = {
         count: [run for run in runs if run.workers == count]
@@ -117,9 +117,9 @@ def _row(count: int, runs: Sequence[Measured], one: float) -> str:
     """A row of the table.
 
     Args:
-        count: How many workers there were.
-        runs: The parts that they scored, first the one that every number of workers scored.
-        one: The rate a worker of the fewest workers on that part.
+        count: Number of workers.
+        runs: The parts that they scored; first the part that every number of workers scored.
+        one: The rate per worker on that part, with the fewest workers.
     """
     largest = max(run.worker_bytes for run in runs) / 2**20
     return (
@@ -130,10 +130,10 @@ def _row(count: int, runs: Sequence[Measured], one: float) -> str:
 
 
 def _processor_s(runs: Sequence[Measured]) -> float:
-    """Processor seconds a detection."""
+    """Processor seconds per detection."""
     return sum(run.processor_s for run in runs) / sum(run.detections for run in runs)
 
 
 def _rate(runs: Sequence[Measured]) -> float:
-    """Detections a second: the median of the parts."""
+    """Detections per second: the median over the parts."""
     return statistics.median(run.detections / run.elapsed_s for run in runs)

@@ -1,4 +1,4 @@
-"""All cases, in the order in which they run. Importing them needs every peer."""
+"""All cases, in the order in which they run. Importing this module needs every peer."""
 
 from bench.cases import (
     calls,

@@ -1,1 +1,1 @@
-"""What is measured: a module for each group of peers."""
+"""The cases: a module for each group of peers."""

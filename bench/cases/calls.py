@@ -1,4 +1,4 @@
-"""Small calls, one after the other and many at once, beside a server that only answers."""
+"""Small calls, one at a time and many at once, compared with a server that only answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_OF_ECHO = 3.0
 
 
 def _request() -> scoring_service_pb2.ScoreBatchRequest:
-    """Two frames with a point each, on both sides."""
+    """A request with two frames of one point each, on both sides."""
     batch = annotations_pb2.AnnotationBatch(
         sequences=[annotations_pb2.SequenceKey(sequence="1")],
         frame_sequences=[0] * FRAMES,
@@ -43,7 +43,7 @@ def _request() -> scoring_service_pb2.ScoreBatchRequest:
 
 
 async def _call_all(address: str, count: int, at_once: int) -> None:
-    """Make so many calls, a few at a time; one that is refused is an error."""
+    """Make `count` calls, `at_once` at a time; a refused call is an error."""
     request = _request()
     remaining = iter(range(count))
     async with grpc.aio.insecure_channel(address) as channel:
@@ -57,7 +57,7 @@ async def _call_all(address: str, count: int, at_once: int) -> None:
 
 
 def _measured(served: Served, count: int, at_once: int) -> tuple[float, float]:
-    """Wall seconds a call, and the server's processor seconds."""
+    """Wall seconds per call, and processor seconds of the server per call."""
     used_s, begun_s = served.processor_s(), time.perf_counter()
     asyncio.run(_call_all(served.address, count, at_once))
     elapsed_s = time.perf_counter() - begun_s
@@ -78,7 +78,7 @@ def _calls(size: Size) -> Iterator[Row]:
                 Sample(*zip(*others[1:], strict=True)),
                 "a server that only answers",
                 not_yet(at_most(MOST_OF_ECHO)),
-                note="by processor time: of the servers alone",
+                note="the processor time is that of the servers only",
             )
 
 

@@ -1,4 +1,4 @@
-"""COCO mAP: files to figures, beside pycocotools and its faster heirs."""
+"""COCO mAP: files to figures, compared with pycocotools and its faster successors."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _entries(boxes: Boxes) -> Iterator[dict[str, Any]]:
 
 
 Library = tuple[Callable[[str], Any], Callable[..., Any]]
-"""Data set and evaluation of a library with the interface of pycocotools."""
+"""Data set class and evaluation class of a library with the interface of pycocotools."""
 
 LIBRARIES: Mapping[str, Library] = {
     "pycocotools": (COCO, COCOeval),
@@ -82,7 +82,7 @@ LIBRARIES: Mapping[str, Library] = {
 def by_reference(
     library: Library, kind: Literal["bbox", "segm"], truth: Path, results: Path
 ) -> list[float]:
-    """The twelve figures, by one of these libraries."""
+    """The twelve figures, computed by one of these libraries."""
     dataset, evaluation = library
     with contextlib.redirect_stdout(io.StringIO()):
         reference = dataset(str(truth))
@@ -98,7 +98,7 @@ def _agree(ours: object, theirs: object) -> bool:
     assert isinstance(theirs, list)
     names = ("ap", "ap_50", "ap_75", "ap_small", "ap_medium", "ap_large")
     found = [ours.value(name) for name in names]
-    # Equal confidences are one step here and an arbitrary order there.
+    # We treat equal confidences as one step; the libraries order them arbitrarily.
     return bool(np.allclose(np.array(found, dtype=float), theirs[:6], atol=1e-3))
 
 

@@ -1,4 +1,4 @@
-"""Lines and feeds into a submission: what `pipe` and `bridge` add to a frame, and their memory."""
+"""Lines and feeds into a submission: the time that `pipe` and `bridge` add, and their memory."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _PEAK = re.compile(r"^VmHWM:\s+(\d+) kB", re.MULTILINE)
 
 
 class _Found(NamedTuple):
-    """A frame as a detector has it."""
+    """A frame as arrays, as a detector outputs it."""
 
     sequence: str
     frame: int
@@ -62,7 +62,7 @@ _Send = Callable[[SubmissionStream, Sequence[bytes], Sequence[_Found]], None]
 
 
 class _Given:
-    """A source of messages that are there already."""
+    """A source whose messages are all available from the start."""
 
     offset_type: ClassVar[type] = object
 
@@ -72,7 +72,7 @@ class _Given:
         self._at = 0
 
     def open(self, offset: object) -> None:
-        """Begin at the beginning."""
+        """Do nothing: reading always starts at the first message."""
 
     def read(self, timeout_s: float) -> Sequence[Message] | None:
         """The next messages; None at the end."""
@@ -81,14 +81,14 @@ class _Given:
         return self._messages[self._at - MOST_MESSAGES : self._at] or None
 
     def acknowledge(self, messages: Sequence[Message]) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 def _frames(count: int, cameras: int) -> list[_Found]:
-    """Frames of so many cameras in turn."""
+    """Frames of some cameras in turn."""
     random = np.random.default_rng(3)
     points = random.uniform(0, 600, (count, POINTS_PER_FRAME, 2)).round(2)
     scores = random.uniform(0, 1, (count, POINTS_PER_FRAME)).round(3)
@@ -107,7 +107,7 @@ def _line(found: _Found) -> bytes:
 
 
 def _by_sdk(stream: SubmissionStream, lines: Sequence[bytes], found: Sequence[_Found]) -> None:
-    """As a program does it that has imported the SDK: frame by frame, with arrays at hand."""
+    """Send as a program with the SDK does: frame by frame, from arrays."""
     del lines
     for sequence, number, points, confidences in found:
         stream.send(sequence, number, points, confidences=confidences)
@@ -115,7 +115,7 @@ def _by_sdk(stream: SubmissionStream, lines: Sequence[bytes], found: Sequence[_F
 
 
 def _by_pipe(stream: SubmissionStream, lines: Sequence[bytes], found: Sequence[_Found]) -> None:
-    """What `vidscore pipe` does with a frame."""
+    """Send as `vidscore pipe` does."""
     del found
     reader = FrameInput(False, LineReader(arity=POINT))
     for block in reader.blocks(BytesIO(b"".join(lines))):
@@ -124,7 +124,7 @@ def _by_pipe(stream: SubmissionStream, lines: Sequence[bytes], found: Sequence[_
 
 
 def _by_bridge(stream: SubmissionStream, lines: Sequence[bytes], found: Sequence[_Found]) -> None:
-    """What `vidscore bridge` does with a frame."""
+    """Send as `vidscore bridge` does."""
     del found
     messages = [Message(line, "", number) for number, line in enumerate(lines, 1)]
     source, schema = _Given(messages), schema_of_name("jsonl")
@@ -134,7 +134,7 @@ def _by_bridge(stream: SubmissionStream, lines: Sequence[bytes], found: Sequence
 def _submitted(
     client: Client, send: _Send, lines: Sequence[bytes], found: Sequence[_Found]
 ) -> None:
-    """A submission of its own, to the last frame durable; it is given up then."""
+    """Send a new submission until its last frame is durable; then cancel it."""
     stream = client.submit(BENCHMARK, None)
     try:
         send(stream, lines, found)
@@ -158,7 +158,7 @@ def _hosted() -> Iterator[Host]:
 
 
 def _added(size: Size) -> Iterator[Row]:
-    """What a line or a message costs beyond what the SDK takes for the same frames."""
+    """The cost of a line or message, compared with the SDK's cost for the same frames."""
     count = max(1_000, size.of(FRAMES))
     with _hosted() as host, connect(host.address, token=host.secret) as client:
         found = _frames(count, 1)
@@ -167,7 +167,7 @@ def _added(size: Size) -> Iterator[Row]:
         sdk = Peer("the SDK", partial(_submitted, client, _by_sdk, lines, found), added)
         for name, send in (("pipe", _by_pipe), ("bridge", _by_bridge)):
             ours = partial(_submitted, client, send, lines, found)
-            note = f"{name}: the frames are lines of JSON, those of the SDK are arrays"
+            note = "our frames are lines of JSON, those of the SDK are arrays"
             yield from compare(f"{name}: {count} frames, durable", ours, [sdk], size.repeats, note)
         found = _frames(count, CAMERAS)
         ours = partial(_submitted, client, _by_bridge, list(map(_line, found)), found)
@@ -183,7 +183,7 @@ def _added(size: Size) -> Iterator[Row]:
 
 @contextmanager
 def _bridge(host: Host, folder: Path) -> Iterator[tuple[int, socket.socket]]:
-    """A `vidscore bridge` from datagrams: its process, and a socket that sends to it."""
+    """Run `vidscore bridge` from datagrams; gives its process and a socket that sends to it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sending:
         sending.bind(("127.0.0.1", 0))
         port = sending.getsockname()[1] ^ 1
@@ -205,7 +205,7 @@ def _bridge(host: Host, folder: Path) -> Iterator[tuple[int, socket.socket]]:
 
 
 def _has_sent(sending: socket.socket, line: bytes) -> bool:
-    """Send a datagram; false where nobody listens, which the one before has found out."""
+    """Send a datagram; false if the previous one was refused because nobody listens."""
     try:
         sending.send(line)
     except ConnectionRefusedError:
@@ -214,7 +214,7 @@ def _has_sent(sending: socket.socket, line: bytes) -> bool:
 
 
 def _memory(size: Size) -> Iterator[Row]:
-    """Datagrams of all cameras for ten minutes, as fast as they are taken, and no server."""
+    """Ten minutes of datagrams from all cameras, sent as fast as possible, without a server."""
     frames = round(CAMERAS * RATE_HZ * 60 * size.minutes)
     lines = list(map(_line, _frames(min(frames, FRAMES), CAMERAS)))
     with (
@@ -236,7 +236,7 @@ def _memory(size: Size) -> Iterator[Row]:
         "limit",
         at_most(1.0),
         unit="bytes",
-        note=f"{frames} datagrams as fast as they can be sent; a spool of {SPOOL_MEBIBYTES} MiB",
+        note=f"{frames} datagrams, sent as fast as possible; a spool of {SPOOL_MEBIBYTES} MiB",
     )
 
 

@@ -1,4 +1,4 @@
-"""How cost grows: with frames, objects and classes; corners that might not be linear; memory."""
+"""Growth of cost with frames, objects and classes; special cases; memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from vidscore_evaluators.scoring import score_annotations
 DETECTIONS = 10_000_000
 SMALLEST_DETECTIONS = 20_000
 LINEAR = at_most(1.5)
-"""A detection of the largest run may cost so many times one of the smallest."""
+"""Bound on the cost of a detection in the largest run, relative to the smallest run."""
 
 OBJECTS_PER_FRAME = 13
 FRAMES_OF_OBJECTS = 8000
@@ -37,7 +37,7 @@ Sides = tuple[Annotations, Annotations]
 
 
 def _sides(frame_count: int, objects: int, class_count: int) -> Sides:
-    """Boxes of the density of Neovision2's, however many a frame has."""
+    """Boxes with the density of Neovision2 for any number per frame."""
     random = np.random.default_rng(8)
     largest_px = 160.0 * (OBJECTS_PER_FRAME / max(objects, OBJECTS_PER_FRAME)) ** 0.5
     truth = random_boxes(
@@ -58,7 +58,7 @@ def _annotated(truth: Boxes, detections: Boxes, class_count: int) -> Sides:
 
 
 def _chain(box_count: int) -> Sides:
-    """One frame with a chain of boxes, each of which overlaps the next by half."""
+    """One frame with a chain of boxes; each overlaps the next one by half."""
     low = np.arange(box_count) * CHAINS_PX
     corners = np.column_stack(
         [low, np.zeros(box_count), low + 2 * CHAINS_PX, np.full(box_count, 9)]
@@ -84,11 +84,11 @@ def _seconds_a_detection(name: str, sides: Sequence[Sides], repeats: int) -> lis
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
-    """A scene of a series in which something grows.
+    """A scene of a series in which one quantity grows.
 
     Attributes:
-        name: What it is.
-        size: How far that has grown.
+        name: Its name in the row.
+        size: Value of the quantity.
         sides: Truth and detections.
     """
 
@@ -98,7 +98,7 @@ class _Scene:
 
 
 def _grown(scenes: Sequence[_Scene], size: Size, panel: str = "") -> Iterator[Row]:
-    """A row for each scene beside the first one, for each evaluator; drawn, if in a panel."""
+    """A row for each other scene compared with the first, per evaluator; drawn if in a panel."""
     first, *others = scenes
     for name in EVALUATORS:
         samples = _seconds_a_detection(
@@ -151,7 +151,7 @@ def _corners(size: Size) -> Iterator[Row]:
         _Scene(CHAIN.format(boxes), boxes, _chain(boxes)),
     ]
     for row in _grown(scenes, size):
-        # One chain of boxes, which Neovision2 merges round by round.
+        # Neovision2 merges the chain of boxes round by round.
         is_chain = row.name.startswith("neovision2") and row.name.endswith(CHAIN.format(boxes))
         yield replace(row, goal=not_yet(row.goal)) if is_chain else row
 

@@ -1,4 +1,4 @@
-"""Peak memory of a hosting server: under a client that does not wait, and under a large upload."""
+"""Peak memory of a hosting server: with a client that does not wait, and with a large upload."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Metadata = tuple[tuple[str, str], ...]
 
 @contextmanager
 def _peak_of(host: Host) -> Iterator[list[float]]:
-    """Memory of a server and its workers, looked at again and again; the greatest is last."""
+    """Sample the memory of a server and its workers; afterwards the list ends with the maximum."""
     found: list[float] = [host.served.memory_bytes()]
     ending = threading.Event()
 
@@ -60,7 +60,7 @@ def _peak_of(host: Host) -> Iterator[list[float]]:
 
 
 def _batch(sequence: str, first: int, frames: int, points: int) -> annotations_pb2.AnnotationBatch:
-    """Frames of random points, the same in every batch of the size."""
+    """Frames of random points; every batch of the same size has the same points."""
     places = np.random.default_rng(11).uniform(0, 600, 2 * points * frames)
     return annotations_pb2.AnnotationBatch(
         sequences=[annotations_pb2.SequenceKey(sequence=sequence)],
@@ -75,7 +75,7 @@ def _batch(sequence: str, first: int, frames: int, points: int) -> annotations_p
 async def _append(
     host: Host, batches: list[annotations_pb2.AnnotationBatch], *, seal: bool
 ) -> None:
-    """Send batches as fast as they are taken, and wait for the score where one is wanted."""
+    """Send batches as fast as possible; with `seal`, wait for the score."""
     metadata: Metadata = (("authorization", f"Bearer {host.secret}"),)
     async with grpc.aio.insecure_channel(host.address) as channel:
         stub: services.SubmissionServiceAsyncStub = services.SubmissionServiceStub(channel)
@@ -103,7 +103,7 @@ async def _append(
 async def _wait_for_score(
     stub: services.SubmissionServiceAsyncStub, name: str, metadata: Metadata
 ) -> None:
-    """Ask now and then: whoever watches wants live scores, which are another matter."""
+    """Poll the state: watching would make the server compute live scores, too."""
     asked = messages.GetSubmissionRequest(name=name)
     state = messages.SUBMISSION_STATE_UNSPECIFIED
     while state not in ENDED:
@@ -114,7 +114,7 @@ async def _wait_for_score(
 
 
 def _write_truth(path: Path, sequences: int, frames: int) -> None:
-    """Every tenth frame of each sequence with a point."""
+    """Write a truth with one point in every tenth frame of each sequence."""
     rows = [
         f"s{sequence:03d},{frame},{10 + frame % 600},20"
         for sequence in range(sequences)

@@ -1,4 +1,4 @@
-"""COCO's figures of masks: files to figures, beside pycocotools and its faster heirs."""
+"""COCO's figures of masks: files to figures, compared with pycocotools and faster successors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FIGURES = (
 
 
 def _outlines(random: np.random.Generator, middles: FloatArray, radii: FloatArray) -> FloatArray:
-    """(N, corners, 2) outlines of about so many pixels around points."""
+    """(N, corners, 2) outlines with about the given (N,) radii around (N, 2) points."""
     angles = np.linspace(0.0, 2.0 * np.pi, CORNERS, endpoint=False)
     lengths = radii[:, None] * random.uniform(0.7, 1.0, (len(radii), CORNERS))
     around = np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -42,7 +42,7 @@ def _outlines(random: np.random.Generator, middles: FloatArray, radii: FloatArra
 
 
 def _write(image_count: int, folder: Path) -> tuple[Path, Path]:
-    """Annotations with polygons, and results with compressed runs."""
+    """Write annotations with polygons, and results with compressed runs."""
     random = np.random.default_rng(4)
     images = np.repeat(np.arange(image_count), OBJECTS_PER_IMAGE)
     middles = random.uniform((40.0, 40.0), (WIDTH - 40.0, HEIGHT - 40.0), (len(images), 2))

@@ -1,4 +1,4 @@
-"""Neovision2: scoring, the sweep beside one threshold, files beside a parser of CSV."""
+"""Neovision2: scoring, the sweep compared with one threshold, files with a parser of CSV."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from vidscore_evaluators.report import Report
 from vidscore_evaluators.scoring import score_annotations
 
 FEWEST_SEQUENCES = 12
-"""Of a domain: with fewer, what a file or a part costs by itself would count."""
+"""Minimum per domain: with fewer, the fixed costs of files and parts would matter."""
 
 LOOP_SHARE = 0.01
-"""Share of the sequences that the plain loop is timed on: all of them would take minutes."""
+"""Fraction of the sequences on which the plain loop is timed; all would take minutes."""
 
 
 def _scoring(truth: Annotations, detections: Annotations) -> Action:
@@ -72,7 +72,7 @@ def _beside_loop(size: Size) -> list[Row]:
 
 
 def _stages(size: Size) -> Iterator[Row]:
-    """The ten-threshold sweep beside one threshold; detection-only beside the classes."""
+    """The ten-threshold sweep compared with one threshold; detection-only with the classes."""
     evaluator = create_evaluator("neovision2")
     parameters = evaluator.parameters
     aligned = align(*_scene(size))

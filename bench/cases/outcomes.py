@@ -1,4 +1,4 @@
-"""Outcomes beside scoring the same: how long they take, and how much memory."""
+"""Time and memory of outcomes, compared with scoring the same data."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ VIDEOS_PER_DOMAIN = neovision2.SEQUENCES_PER_DOMAIN // 2
 BOX_FRAMES, BOXES_PER_FRAME, CLASSES = 40_000, 13, 6
 TRACK_FRAMES, TRACKS_PER_FRAME = 25_000, 20
 FRAMES_PER_SEQUENCE = 500
-"""Each scene has about a million objects and detections; at least a quarter of it is measured, or
-memory would be that of code."""
+"""Each scene has about a million objects and detections. At least a quarter of it is measured;
+with less, code would dominate the memory."""
 
 
 def _of(size: Size, full: int) -> int:
@@ -66,7 +66,7 @@ SCENES: Mapping[str, Callable[[Size], Sides]] = {
     "f1": _boxes,
     "clear": _tracks,
 }
-"""What each evaluator is measured on; another one needs no more than a line here."""
+"""The scene of each measured evaluator; another evaluator needs only one more line."""
 
 
 def _outcomes(name: str, size: Size) -> Iterator[Row]:
@@ -98,13 +98,13 @@ def _outcomes(name: str, size: Size) -> Iterator[Row]:
         Sample((held,)),
         "the columns of both sides and of the outcomes",
         at_most(2.0),
-        note=f"without the {alone / 1e6:.0f} MB that outcomes of one frame take: code, no data",
+        note=f"without the {alone / 1e6:.0f} MB that outcomes of one frame take, which are code",
         unit="bytes",
     )
 
 
 def _peak_bytes(name: str, sides: Sides) -> float:
-    """How much a process grows that makes the outcomes of columns that it loads."""
+    """Peak memory growth of a process that loads columns and makes their outcomes."""
     with tempfile.TemporaryDirectory() as folder:
         folders = [Path(folder, side) for side in ("truth", "detections")]
         for annotations, path in zip(sides, folders, strict=True):
@@ -113,14 +113,14 @@ def _peak_bytes(name: str, sides: Sides) -> float:
 
 
 def _first_frame(side: Annotations) -> Annotations:
-    """One frame, over a table of its sequence alone."""
+    """The first frame, with a table of only its sequence."""
     own = side.frame_run(0, 1)
     sequence = side.sequences[int(own.frame_sequences[0])]
     return replace(own, sequences=(sequence,), frame_sequences=np.zeros(1, dtype=np.int64))
 
 
 def _same_figures(figures: Mapping[str, object], report: Report) -> bool:
-    """Whether all figures of everything that the report has are those of the outcomes."""
+    """Whether the overall figures of the report equal those of the outcomes."""
     whole = {row.measure: row.value for row in report.rows() if row[:3] == (None, None, None)}
     common = whole.keys() & figures.keys()
     return bool(common) and all(figures[name] == whole[name] for name in common)

@@ -1,4 +1,4 @@
-"""Small reads over a store, many at once, beside a server that only answers."""
+"""Small reads from a store, many at once, compared with a server that only answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bench.servers.process import BENCHMARK, STORE, Served, echo_server, serving
 from vidscore_protos.v1 import benchmark_service_pb2, evaluator_service_pb2, submission_service_pb2
 
 SUBMISSIONS = 50
-"""As many as a page of the board has."""
+"""The number on one page of the board."""
 
 CALLS, FEWEST_CALLS = 2_000, 320
 AT_ONCE = 16
@@ -47,9 +47,9 @@ ANSWERED_BY_ECHO = "ScoringService/ScoreBatch"
 async def _answer_all(
     address: str, method: str, request: bytes, count: int, metadata: tuple[tuple[str, str], ...]
 ) -> None:
-    """Make so many calls, a few at a time; one that is refused is an error.
+    """Make `count` calls, `AT_ONCE` at a time; a refused call is an error.
 
-    Requests and answers are bytes here, so that the client costs as little as it can.
+    Requests and answers are bytes here, so that the client uses little processor time.
     """
     remaining = iter(range(count))
     async with grpc.aio.insecure_channel(address) as channel:
@@ -65,7 +65,7 @@ async def _answer_all(
 def _measured(
     served: Served, method: str, request: bytes, count: int, metadata: tuple[tuple[str, str], ...]
 ) -> tuple[float, float]:
-    """Wall seconds a call, and the server's processor seconds."""
+    """Wall seconds per call, and processor seconds of the server per call."""
     used_s, begun_s = served.processor_s(), time.perf_counter()
     asyncio.run(_answer_all(served.address, method, request, count, metadata))
     elapsed_s = time.perf_counter() - begun_s
@@ -92,7 +92,7 @@ def _reads(size: Size) -> Iterator[Row]:
                     _sample(others[1:]),
                     "a server that only answers",
                     at_most(MOST_OF_ECHO),
-                    note="by processor time: of the servers alone",
+                    note="the processor time is that of the servers only",
                 )
 
 

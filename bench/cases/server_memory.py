@@ -27,7 +27,7 @@ POINTS_PER_FRAME = 10
 AT_ONCE = 4
 WARM_UP = 1 / 3
 FEWEST_MINUTES = 10.0
-"""Of less, a line through samples says more of the samples than of the growth."""
+"""Minimum for a goal: over less time, the slope of a line through the samples is mostly noise."""
 
 LIMIT_BYTES_PER_MILLION_FRAMES = 2**20
 
@@ -49,7 +49,7 @@ def _batch(sequence: int, first: int, count: int) -> annotations_pb2.AnnotationB
 
 
 def _requests(sequences: int, frames: int, batch_frames: int) -> Requests:
-    """A stream of both sides, whose tallies are of bounded size."""
+    """The requests of a stream with both sides; its tallies have a bounded size."""
     base = specification_pb2.Parameter(name="base", text="euclidean")
     evaluator = specification_pb2.EvaluatorSpec(name="f1", parameters=[base])
     configuration = scoring_service_pb2.ScoreConfiguration(
@@ -82,7 +82,7 @@ def _open_streams(size: Size) -> Iterator[Row]:
 
 
 async def _with_open_streams(server: Served, count: int) -> float:
-    """Memory while so many streams have sent frames and wait for what comes next."""
+    """Memory while `count` streams have sent frames, were scored and are still open."""
     requests = _requests(1, STREAM_FRAMES, STREAM_FRAMES)
     ending = asyncio.Event()
 
@@ -102,7 +102,7 @@ async def _with_open_streams(server: Served, count: int) -> float:
             for _ in range(count):
                 scored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
                 tasks.create_task(hold(stub, scored))
-                await scored  # one after the other: it is open streams that count, not a rush
+                await scored  # one after the other: this measures open streams, not load
             used = server.memory_bytes()
             ending.set()
     return used
@@ -130,7 +130,7 @@ def _over_time(size: Size) -> Iterator[Row]:
 
 
 async def _score_again_and_again(server: Served, seconds: float) -> list[tuple[float, float]]:
-    """(frames so far, bytes) while the same sequences are scored, stream after stream."""
+    """Samples (frames so far, bytes) while streams score the same sequences repeatedly."""
     requests = _requests(SEQUENCES, SEQUENCE_FRAMES, BATCH_FRAMES)
     end = time.monotonic() + seconds
     samples: list[tuple[float, float]] = []

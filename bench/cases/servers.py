@@ -1,9 +1,9 @@
-"""Live streams over several servers with one PostgreSQL: what they carry, and what it costs.
+"""Live streams over several servers with one PostgreSQL: throughput and processor time.
 
-One submission a server, or one for all of them. The database keeps what it acknowledges: it waits
-for its disk. Client, servers and database share the processors of one machine, so that frames a
-second alone say little of several machines; the processor time of each says what each of them
-would carry on a machine of its own.
+There is one submission per server, or one for all servers. The database is durable: it waits for
+its disk before it acknowledges. Client, servers and database share the processors of one machine,
+so frames per second say little about several machines. The processor time of each part shows what
+it would carry on a separate machine.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND state <> '
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What one run over some servers took.
+    """Measurements of one run over some servers.
 
     Attributes:
         elapsed_s: Wall time.
         acknowledged_s: Time to the acknowledgement of each frame.
-        processor_s: Processor seconds by who used them.
-        figures: What the database counted, by name.
-        waits: In how many looks a transaction was seen waiting, by what for.
+        processor_s: Processor seconds of client, servers and database.
+        figures: Counters of the database, by name.
+        waits: Number of times that a transaction was seen waiting or running, by wait event.
     """
 
     elapsed_s: float
@@ -70,11 +70,11 @@ class Load:
 
     @property
     def frames_a_second(self) -> float:
-        """What all servers carried."""
+        """Throughput of all servers together."""
         return self.frames / self.elapsed_s
 
     def __str__(self) -> str:
-        """Cost a frame, by process and by what the database did, and what was waited for."""
+        """Cost per frame by process and by counter of the database, and waits of transactions."""
         shares = ", ".join(
             f"{name} {1000 * seconds / self.frames:.2f} ms"
             for name, seconds in self.processor_s.items()
@@ -86,7 +86,7 @@ class Load:
 
 
 class _Watch:
-    """Looks at a database while something runs.
+    """Samples a database while something runs.
 
     Args:
         cluster: Its cluster.
@@ -131,13 +131,16 @@ class _Watch:
 async def _drive_all(
     host: Host, addresses: Sequence[str], message_count: int, *, shared: bool
 ) -> tuple[float, tuple[float, ...]]:
-    """Append on all streams at once, as many at each server: seconds, and those of each frame.
+    """Append on all streams at once, with the same number of streams at each server.
 
     Args:
         host: The benchmark.
         addresses: Addresses of the servers.
-        message_count: Frames of a stream.
+        message_count: Frames per stream.
         shared: Whether there is one submission for all servers.
+
+    Returns:
+        Wall seconds, and seconds to the acknowledgement of each frame.
     """
     metadata = (("authorization", f"Bearer {host.secret}"),)
     channels = [grpc.aio.insecure_channel(address) for address in addresses]
@@ -182,13 +185,13 @@ async def _created(
 def measured(
     cluster: Cluster, truth: Path, count: int, message_count: int, *, shared: bool
 ) -> Load:
-    """Append over some servers with a database of their own.
+    """Append over some servers with a new database.
 
     Args:
-        cluster: Where the database is made.
+        cluster: Cluster in which the database is created.
         truth: File of the truth.
-        count: How many servers.
-        message_count: Frames of a stream.
+        count: Number of servers.
+        message_count: Frames per stream.
         shared: Whether there is one submission for all servers.
     """
     address = cluster.database()

@@ -1,4 +1,4 @@
-"""Pages of the site over 10,000 submissions: how long a browser waits for their HTML."""
+"""Pages of a site with 10,000 submissions: the time that a browser waits for their HTML."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Visitor:
 
     Args:
         site: Address of the site.
-        token: What it signs in with.
+        token: Token with which it signs in.
     """
 
     def __init__(self, site: str, token: str) -> None:
@@ -59,7 +59,7 @@ class _Visitor:
         """Open a page.
 
         Raises:
-            RuntimeError: If it does not come.
+            RuntimeError: If the status is not 200.
         """
         self._connection.request("GET", path, headers={"Cookie": self._cookie})
         answer = self._connection.getresponse()
@@ -96,7 +96,7 @@ def _measured(site: str, tokens: dict[str, str], count: int, repeats: int) -> It
 def _after_scores(
     served: Served, tokens: dict[str, str], count: int, repeats: int
 ) -> Iterator[Row]:
-    """The first look at the board after a score: it is brought up to date then."""
+    """The first view of the board after a new score, which updates the board."""
     for role, token in tokens.items():
         visitor = _Visitor(served.site, token)
         visitor.open(PAGES["its board"])
@@ -115,4 +115,3 @@ def _row(count: int, role: str, name: str, sample: Sample, goal: Goal = WITHIN_L
 
 
 CASES = (Case("site", _pages),)
-"""What a case of the suite is."""

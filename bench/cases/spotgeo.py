@@ -1,4 +1,4 @@
-"""spotGEO: scoring beside the released scorer's method, files beside the JSON parser alone."""
+"""spotGEO: scoring compared with the released scorer's method, files with only the JSON parser."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from vidscore_evaluators.scoring import score_annotations
 SPREADS_PX = (10.0, 25.0, 60.0)
 SMALL_SEQUENCES = 256
 FIGURES = ("true_positives", "false_negatives", "false_positives", "f1", "mse")
-DEFERRED = "figures of the whole set; digests, warnings and rows are made when they are read"
+DEFERRED = "only figures of the whole set; digests, warnings and rows are computed when read"
 
 
 def _scoring(truth: Annotations, detections: Annotations) -> Callable[[], list[Number]]:
-    """What the loop computes, read from the report."""
+    """The figures that the loop computes, read from our report."""
     evaluator = create_evaluator("spotgeo")
 
     def figures() -> list[Number]:
@@ -37,7 +37,7 @@ def _scoring(truth: Annotations, detections: Annotations) -> Callable[[], list[N
 
 
 def _scoring_everything(truth: Annotations, detections: Annotations) -> Callable[[], list[Number]]:
-    """The same figures, with all that a report says beside them."""
+    """The same figures, with everything else that a report contains."""
     evaluator = create_evaluator("spotgeo")
 
     def figures() -> list[Number]:
@@ -75,7 +75,7 @@ def _beside_loop(
 
 
 def _whole(size: Size) -> tuple[Annotations, Annotations]:
-    """All of it is scored in a moment; of less, the goal would be about what a call costs."""
+    """Always the full data: it takes only a moment; with less, the fixed cost would dominate."""
     return points.sparse(size.of(points.SEQUENCES, points.SEQUENCES))
 
 
@@ -84,7 +84,7 @@ def _crowd(size: Size, spread_px: float) -> tuple[Annotations, Annotations]:
 
 
 def _small(size: Size) -> tuple[Annotations, Annotations]:
-    """What a small set pays, most of which is the same for any."""
+    """A small set, for which most of the cost is fixed."""
     return points.sparse(size.of(SMALL_SEQUENCES, SMALL_SEQUENCES))
 
 

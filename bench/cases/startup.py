@@ -1,4 +1,4 @@
-"""Processes: what it costs to start one, help it, and score a little."""
+"""Processes: the time to start one, to print the help, and to score a small set."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ started = time.perf_counter()
 import vidscore_evaluators.kernels
 print(time.perf_counter() - started)
 """
-"""Prints what is added to a process that has what evaluators import anyway."""
+"""Prints the additional time in a process that has imported what evaluators need anyway."""
 
 
 def _processes(size: Size) -> Iterator[Row]:
@@ -65,9 +65,9 @@ def _loading_s() -> float:
 
 
 def _measured(commands: Sequence[Sequence[str]], folder: Path) -> list[Sample]:
-    """Wall time and processor time of processes, in turn.
+    """Wall time and processor time of processes, measured in turn.
 
-    All of them find compiled modules, as installers leave them, wherever this runs.
+    All of them find compiled modules, as after an installation.
     """
     own = {"PYTHONPYCACHEPREFIX": str(folder / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
     environment = {**os.environ, **own}
@@ -82,7 +82,7 @@ def _measured(commands: Sequence[Sequence[str]], folder: Path) -> list[Sample]:
 
 
 def _processor_s() -> float:
-    """Processor time of all processes that this one has started and that have ended."""
+    """Processor time of all ended child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -1,4 +1,4 @@
-"""Live streams over loopback: durable and scored, beside a server that only acknowledges."""
+"""Live streams over loopback: durable and scored, compared with a server that only acknowledges."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ CAMERAS = (8, 64)
 CAMERA_HZ = 30
 CAMERA_FRAMES, FEWEST_CAMERA_FRAMES = 600, 150
 CAMERA_CPU_S, CAMERA_MEDIAN_S, CAMERA_P99_S = 0.0007, 0.01, 0.1
-_OF_CLIENT = "measured by the client that drives the load, so that its own waiting is in it"
+_OF_CLIENT = "measured by the client that sends the load, so it includes its own waiting"
 
 
 @dataclass
 class Load:
-    """What one run of all streams took.
+    """Measurements of one run of all streams.
 
     Attributes:
-        seconds_a_frame: Wall time divided by all frames.
+        seconds_a_frame: Wall time divided by the number of frames.
         acknowledged_s: Time from sending to acknowledgement of each message.
-        settled_s: The same of messages that were sent once every stream was open.
+        settled_s: The same for messages that were sent after every stream was open.
         health_s: Times of health checks during the run.
-        processor_s: Processor seconds of the server and its workers, divided by all frames.
+        processor_s: Processor seconds of the server and its workers per frame.
     """
 
     seconds_a_frame: float = 0.0
@@ -60,7 +60,7 @@ class Load:
 
 @dataclass(frozen=True)
 class _Writer:
-    """One append stream: its resource name and the messages that it sends."""
+    """One append stream: the messages that it sends."""
 
     requests: Sequence[messages.AppendRequest]
 
@@ -102,9 +102,9 @@ async def _drive(
     Args:
         channel: The connection.
         writers: The streams.
-        metadata: Of each call.
-        interval_s: Time between two messages of a stream, which begin one after the other; 0 sends
-            as fast as can be. A message that cannot be sent when it is due counts from then on.
+        metadata: Metadata of each call.
+        interval_s: Time between two messages of a stream; streams start at different times. 0:
+            send as fast as possible. Latency counts from the time at which a message was due.
     """
     load = Load()
     stub = services.SubmissionServiceStub(channel)
@@ -161,7 +161,7 @@ async def _drive_ours(
     streams: int = STREAMS,
     interval_s: float = 0.0,
 ) -> Load:
-    """Append to a new submission whose live scores somebody watches, and check health meanwhile."""
+    """Append to a new submission while a client watches its live scores and checks health."""
     metadata = (("authorization", f"Bearer {host.secret}"),)
     async with grpc.aio.insecure_channel(host.address) as channel:
         stub = services.SubmissionServiceStub(channel)
@@ -206,7 +206,7 @@ async def _watch(
 
 
 async def _check_health(channel: grpc.aio.Channel, seconds: list[float]) -> None:
-    stub: Any = health_pb2_grpc.HealthStub(channel)  # whose types say nothing of its methods
+    stub: Any = health_pb2_grpc.HealthStub(channel)  # its types do not declare the methods
     while True:
         start = time.perf_counter()
         await stub.Check(health_pb2.HealthCheckRequest())
@@ -215,7 +215,7 @@ async def _check_health(channel: grpc.aio.Channel, seconds: list[float]) -> None
 
 
 def _write_truth(path: Path, frame_count: int) -> None:
-    """The truth of all streams as generic CSV, a point a frame."""
+    """Write the truth of all streams as generic CSV, one point per frame."""
     rows = [
         f"s{stream:03d},{frame},{10 + frame % 600},20"
         for stream in range(STREAMS)

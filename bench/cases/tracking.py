@@ -1,4 +1,4 @@
-"""CLEAR, Identity and HOTA beside trackeval and motmetrics, and OSPA beside Stone Soup."""
+"""CLEAR, Identity and HOTA compared with trackeval and motmetrics, and OSPA with Stone Soup."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ TRACKER = "tracker"
 CUTOFF_PX = 10.0
 OSPA_SPREAD_PX = 60.0
 SMALL_FRAMES = 50
-"""Of scenes in which much of the time is the same for any."""
+"""Frames of small scenes, for which much of the time is fixed."""
 
 CROWD = 200
 CROWD_FRAMES, FEWEST_CROWD_FRAMES = 3400, 1700
 CROWD_LIFETIME = 170
-"""Frames that an object of the crowd is there: 680,000 boxes of over 4,000 objects in all."""
+"""Number of frames of each object of the crowd: in all 680,000 boxes of over 4,000 objects."""
 
 TOLERANCE = 2.0**-52
-"""By how much trackeval lets a similarity fall short of a threshold. With ours, which is wider, a
-pair of a crowd whose IoU is a threshold but for rounding counts for one and not for the other."""
+"""The tolerance of trackeval below a threshold. Our default is wider: with it, pairs of the crowd
+whose IoU equals a threshold except for rounding would count for us and not for trackeval."""
 
 NAMES = ("clear", "identity", "hota")
 ALL = [EvaluatorSpec(name, {"threshold_tolerance": TOLERANCE}) for name in NAMES]
@@ -58,7 +58,7 @@ def _write(
     object_count: int,
     lifetime: int | None = None,
 ) -> list[str]:
-    """MOTChallenge files, laid out as trackeval wants them."""
+    """Write MOTChallenge files in the layout that trackeval needs."""
     random = np.random.default_rng(6)
     names = [f"seq-{number:02d}" for number in range(sequence_count)]
     for name in names:
@@ -69,7 +69,7 @@ def _write(
 
 
 def _write_files(root: Path, size: Size) -> list[str]:
-    # Of fewer, much of our time would be the same for any.
+    # With fewer, much of our time would be fixed cost.
     count = size.of(SEQUENCES, SEQUENCES)
     return _write(root, count, FRAMES_PER_SEQUENCE, OBJECTS_PER_FRAME)
 
@@ -129,7 +129,7 @@ def _by_motmetrics(root: Path, names: list[str]) -> dict[str, float]:
         tracked = _frames(root / TRACKER / TRACKER / "data" / f"{name}.txt")
         for number, (ids, corners) in truth.items():
             other_ids, other_corners = tracked.get(number, ([], np.zeros((0, 4))))
-            # Its own distances need a function that numpy 2 no longer has.
+            # motmetrics' own distances need a function that numpy 2 has removed.
             distances = 1.0 - loops.overlaps(corners, other_corners)
             distances[distances > 0.5] = np.nan
             accumulator.update(ids, other_ids, distances, frameid=number)
@@ -158,7 +158,7 @@ def _frames(path: Path) -> dict[int, tuple[list[int], FloatArray]]:
 
 def _figures(reports: object) -> dict[str, float | None]:
     assert isinstance(reports, list)
-    # In the order of ALL, of which there may be fewer.
+    # In the order of ALL; there may be fewer.
     return {
         name: report.value(name)
         for report, name in zip(reports, ("mota", "idf1", "hota"), strict=False)
@@ -175,7 +175,7 @@ def _agree(ours: object, theirs: object) -> bool:
 
 
 def _same_identity(ours: object, theirs: object) -> bool:
-    """motmetrics counts identity switches by a rule of its own, so that MOTA is not the same."""
+    """Compare only IDF1: motmetrics counts identity switches differently, so MOTA differs."""
     assert isinstance(theirs, dict)
     return bool(abs((_figures(ours)["idf1"] or 0.0) - theirs["idf1"]) < 1e-9)
 
@@ -216,7 +216,7 @@ def _files(size: Size) -> Iterator[Row]:
 
 
 def _crowd(size: Size) -> Iterator[Row]:
-    """One sequence with thousands of identities, which costs trackeval more than its boxes do."""
+    """One sequence with thousands of identities, whose number dominates trackeval's time."""
     whole, small = size.of(CROWD_FRAMES, FEWEST_CROWD_FRAMES), size.of(SMALL_FRAMES, SMALL_FRAMES)
     once = "measured once, after a warm-up: the whole crowd takes trackeval over a minute"
     with tempfile.TemporaryDirectory() as folder:
@@ -264,7 +264,7 @@ def _ospa(size: Size) -> Iterator[Row]:
 def _ospa_rows(
     truth: Annotations, detections: Annotations, goal: Goal, size: Size
 ) -> Iterator[Row]:
-    """Stone Soup's OSPA averages over frames too; its cut-off is in pixels, ours a share of it."""
+    """Both average over frames; Stone Soup's OSPA is in pixels, ours a fraction of the cut-off."""
     states, true_states = _states(detections), _states(truth)
     metric = OSPAMetric(c=CUTOFF_PX, p=1)
 
@@ -279,7 +279,7 @@ def _ospa_rows(
 
     peer = Peer("Stone Soup", by_stone_soup, goal, agrees=agree)
     name = f"OSPA, {truth.frame_count:,} frames of {points.CROWD} objects"
-    note = "the mean over all frames; digests and warnings are made when they are read"
+    note = "the mean over all frames; digests and warnings are computed when read"
     yield from compare(name, _ospa_alone(truth, detections), [peer], min(size.repeats, 3), note)
 
 
@@ -295,7 +295,7 @@ def _states(side: Annotations) -> list[State]:
 def _files_alone(size: Size) -> Action:
     folder = tempfile.TemporaryDirectory()
     _write_files(Path(folder.name), size)
-    # The folder lives as long as what reads from it.
+    # The folder exists as long as the action.
     return lambda: score(ALL, *_sides(Path(folder.name)))
 
 

@@ -1,4 +1,4 @@
-"""The page of `vidscore view` over a million frames: how long a browser waits for its HTML."""
+"""The page of `vidscore view` with a million frames: the time that a browser waits for its HTML."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ SIDES_PX = (20.0, 200.0)
 PAGE_LIMIT_S = 1.0
 FRAME_LIMIT_S = 0.2
 CHANGED_EVERY = 7919
-"""A prime, so that the frames that are asked for lie all over the sequences."""
+"""Distance of the requested frames; a prime, so that they are spread over the sequences."""
 
 
 def _viewer(size: Size) -> Viewer:
-    """The viewer as `vidscore view` serves it: what the first page needs is there."""
+    """The viewer as `vidscore view` serves it, with the data of the first page computed."""
     random = np.random.default_rng(3)
     counts = np.full(size.of(FRAMES), BOXES_PER_FRAME)
     real = boxes.random_boxes(random, counts, CLASSES, SIDES_PX)

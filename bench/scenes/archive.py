@@ -1,4 +1,4 @@
-"""Archives in Parquet: a part of a long video archive at a time, made of its number."""
+"""Archives in Parquet: each sequence is generated from its number."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ DETECTIONS_PER_SEQUENCE = FRAMES_PER_SEQUENCE * OBJECTS_PER_FRAME
 
 
 def write_sequence(folder: Path, number: int) -> int:
-    """Write both sides of a sequence, a file each: `truth/` and `detections/` of a folder.
+    """Write both sides of a sequence, one file each, into `truth/` and `detections/` of a folder.
 
-    Of the objects, nine in ten are found, a little beside their place; as many detections as were
-    not found are where nothing is.
+    Nine in ten objects are detected with a small displacement. For each other object there is a
+    detection at a random place.
 
     Args:
-        folder: Where the sides are.
+        folder: Folder of both sides.
         number: Number of the sequence.
 
     Returns:
-        Bytes of both files.
+        Size of both files in bytes.
     """
     random = np.random.default_rng([3, number])
     count = DETECTIONS_PER_SEQUENCE

@@ -23,7 +23,7 @@ class Boxes:
         frame_count: Number of frames F.
         frames: (N,) ascending frame of each box.
         corners: (N, 4) x1, y1, x2, y2.
-        labels: (N,) class of each.
+        labels: (N,) class of each box.
         confidences: (N,) in [0, 1].
         tracks: (N,) track ids.
         flags: (N,) bits of `ObjectFlag`.
@@ -38,7 +38,7 @@ class Boxes:
     flags: IntArray
 
     def take(self, rows: IntArray | BoolArray) -> Boxes:
-        """Some of the boxes, whose frames ascend."""
+        """Some of the boxes; `rows` must keep the frames ascending."""
         return Boxes(
             self.frame_count,
             self.frames[rows],
@@ -50,7 +50,7 @@ class Boxes:
         )
 
     def join(self, other: Boxes) -> Boxes:
-        """Both, frame by frame."""
+        """The boxes of both, frame by frame."""
         joined = Boxes(
             self.frame_count,
             *(
@@ -67,10 +67,10 @@ def random_boxes(
     """Boxes anywhere in the image.
 
     Args:
-        random: Where numbers come from.
-        counts: (F,) boxes in each frame.
+        random: Source of random numbers.
+        counts: (F,) number of boxes in each frame.
         class_count: Number of classes.
-        sides_px: Least and greatest side, spread evenly over the logarithm.
+        sides_px: Minimum and maximum side; the logarithm is distributed uniformly.
     """
     total = int(counts.sum())
     sides = np.exp(random.uniform(np.log(sides_px[0]), np.log(sides_px[1]), size=(total, 2)))
@@ -87,12 +87,12 @@ def random_boxes(
 
 
 def detected(random: np.random.Generator, truth: Boxes, jitter: float, class_count: int) -> Boxes:
-    """What a detector finds of the truth: most of it, a little displaced, some mislabelled.
+    """Simulated detections of the truth: most objects, a little displaced, some mislabelled.
 
     Args:
-        random: Where numbers come from.
+        random: Source of random numbers.
         truth: The truth.
-        jitter: Standard deviation of a corner, as a share of the box's sides.
+        jitter: Standard deviation of a corner, as a fraction of the box's sides.
         class_count: Number of classes.
     """
     found = truth.take(random.random(len(truth.frames)) < DETECTED)
@@ -148,29 +148,29 @@ def annotations_of(
 
 
 def four_corners(corners: FloatArray) -> FloatArray:
-    """(N, 8) corners, one after the other, of (N, 4) boxes."""
+    """(N, 8) coordinates of the four corners of (N, 4) boxes."""
     return corners[:, [0, 1, 2, 1, 2, 3, 0, 3]]
 
 
 def flagged(boxes: Boxes, rows: BoolArray, flag: ObjectFlag) -> Boxes:
-    """The boxes with a flag on some."""
+    """The boxes with a flag set on some of them."""
     return replace(boxes, flags=boxes.flags | (rows * np.int64(flag)))
 
 
 def tracks(
     random: np.random.Generator, frame_count: int, object_count: int, lifetime: int | None = None
 ) -> tuple[Boxes, Boxes]:
-    """Objects that walk through the image, and what a tracker makes of them.
+    """Objects that move through the image, and the tracks of a simulated tracker.
 
-    Every frame holds as many objects. The tracker misses some, adds some, and changes identity now
-    and then.
+    Every frame has the same number of objects. The tracker misses some, adds some, and sometimes
+    changes an identity.
 
     Args:
-        random: Where numbers come from.
+        random: Source of random numbers.
         frame_count: Frames of the sequence.
         object_count: Objects in each frame.
-        lifetime: Frames after which an object goes, and another one comes in its place; if left
-            out, all are there all the time.
+        lifetime: Number of frames after which a new object replaces an object; None: all objects
+            are in all frames.
     """
     sides = random.uniform((30, 60), (80, 200), size=(object_count, 2))
     steps = random.normal(scale=3.0, size=(frame_count, object_count, 2))
@@ -190,7 +190,7 @@ def tracks(
     changes = np.cumsum(random.random((frame_count, object_count)) < 0.004, axis=0)
     ids = found.tracks + object_count * changes[found.frames, found.tracks - 1]
     if lifetime is not None:
-        # Staggered, so that some come and go in every frame.
+        # Staggered, so that the objects are not all replaced in the same frame.
         ages = np.arange(frame_count)[:, None] + np.arange(object_count) * lifetime // object_count
         generations = object_count * (ages // lifetime)
         ids += (int(ids.max()) + 1) * generations[found.frames, found.tracks - 1]
@@ -205,5 +205,5 @@ def _hundredths(corners: FloatArray) -> FloatArray:
 
 
 def _confidences(random: np.random.Generator, count: int) -> FloatArray:
-    """Four decimals, as detectors write them."""
+    """Random confidences with four decimals, as detectors write them."""
     return np.round(random.beta(4.0, 2.0, size=count), 4)

@@ -1,4 +1,4 @@
-"""Two domains of driving videos and their CSV files, in the form of the Neovision2 protocol."""
+"""Two domains of videos and their CSV files, in the form of the Neovision2 protocol."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vidscore_evaluators.annotations import QUADRILATERAL, Annotations, ObjectFl
 from vidscore_evaluators.formats.neovision2 import HEADER
 
 DOMAINS = ("Harbour", "Helicopter")
-"""Domains in which all of `CLASSES` are scored; in Tower they are not."""
+"""Domains in which all of `CLASSES` are scored, unlike in Tower."""
 
 SEQUENCES_PER_DOMAIN = 60
 FRAMES_PER_SEQUENCE = 500
@@ -28,7 +28,7 @@ REGIONS_PX = (
 
 
 def scene(sequences_a_domain: int) -> tuple[Annotations, Annotations]:
-    """Truth, with two don't-care regions a frame and some don't-care objects, and detections."""
+    """Truth with two don't-care regions per frame and some don't-care objects, and detections."""
     random = np.random.default_rng(3)
     frame_count = len(DOMAINS) * sequences_a_domain * FRAMES_PER_SEQUENCE
     counts = random.poisson(OBJECTS_PER_FRAME, size=frame_count)

@@ -1,4 +1,4 @@
-"""Scenes of points: sparse ones like those of the spotGEO challenge, and crowded ones."""
+"""Scenes of points: sparse ones as in the spotGEO challenge, and crowded ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEQUENCES = 5120
 """Four times the 1,280 sequences of the challenge's training set."""
 
 SEQUENCES_BY_OBJECTS = (325, 406, 221, 124, 95, 53, 30, 15, 9, 1, 1)
-"""Sequences of the training set that have 0, 1, ..., 10 objects in each frame."""
+"""Number of sequences of the training set with 0, 1, ..., 10 objects in each frame."""
 
 WIDTH_PX, HEIGHT_PX = 640, 480
 DETECTED = 0.9
@@ -28,7 +28,7 @@ CROWDED_FRAMES = 5120
 
 
 def sparse(sequences: int) -> tuple[Annotations, Annotations]:
-    """Truth and detections with as many objects a sequence as the challenge's truth."""
+    """Truth and detections with the challenge's distribution of objects per sequence."""
     random = np.random.default_rng(1)
     shares = np.array(SEQUENCES_BY_OBJECTS) / sum(SEQUENCES_BY_OBJECTS)
     objects = random.choice(len(shares), size=sequences, p=shares)
@@ -39,7 +39,7 @@ def sparse(sequences: int) -> tuple[Annotations, Annotations]:
 
 
 def crowded(frame_count: int, spread_px: float) -> tuple[Annotations, Annotations]:
-    """Frames with a cluster of `CROWD` objects each, normally distributed about its middle.
+    """Frames with a cluster of `CROWD` objects each, normally distributed around its centre.
 
     Args:
         frame_count: Number of frames.

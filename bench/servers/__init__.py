@@ -1,1 +1,1 @@
-"""Servers that the suite starts: ours, and one that only answers."""
+"""Servers that the suite starts: our server, and one that only answers."""

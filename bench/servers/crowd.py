@@ -1,4 +1,4 @@
-"""A store with a crowd of submissions, whose scores differ a little."""
+"""A store with many submissions whose scores differ a little."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ ROWS_PER_COMMIT = 500
 
 
 def crowded_store(folder: Path, count: int) -> dict[str, str]:
-    """Make a store with so many scored submissions; nothing serves it.
+    """Make a store with scored submissions; no server uses it afterwards.
 
     Args:
-        folder: Where it goes.
-        count: How many submissions.
+        folder: Folder of the store.
+        count: Number of submissions.
 
     Returns:
-        Tokens by role: the participant's team has made the submission `FIRST`.
+        Tokens by role; the submission `FIRST` is of the participant's team.
     """
     truth = folder / "truth.csv"
     truth.write_text(_truth(), encoding="utf-8")
@@ -46,7 +46,7 @@ def crowded_store(folder: Path, count: int) -> dict[str, str]:
 
 
 def _truth() -> str:
-    """A point in every frame of every sequence."""
+    """CSV with a point in every frame of every sequence."""
     rows = [
         f"{sequence:02d},{frame},{10 + frame},{20 + sequence}"
         for sequence in range(SEQUENCES)
@@ -78,7 +78,7 @@ def submit(address: str, token: str, name: str) -> None:
 
 
 def _multiply(store: SqlStore, count: int) -> None:
-    """Make a crowd of teams out of the one that has submitted."""
+    """Copy the first submission to many teams."""
     with store.read() as reader:
         submission = reader.submission(BENCHMARK, FIRST)
         [score] = reader.scores(BENCHMARK, FIRST, None, 1)

@@ -1,4 +1,4 @@
-"""A server that answers calls and acknowledges frames, and no more: the limit of any server."""
+"""A server that only answers calls and acknowledges frames: the limit for any server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vidscore_protos.v1 import submission_service_pb2_grpc as services
 
 
 class Echo(services.SubmissionServiceServicer):
-    """Parses every message, and answers it."""
+    """Parses every message and answers it."""
 
     async def AppendFrames(  # noqa: N802 - the name that the protocol gives it
         self,
@@ -28,7 +28,7 @@ class Echo(services.SubmissionServiceServicer):
 
 
 class ScoringEcho(scoring_service_pb2_grpc.ScoringServiceServicer):
-    """Answers that there is nothing to report."""
+    """Answers every call with an empty response."""
 
     async def ScoreBatch(  # noqa: N802 - the name that the protocol gives it
         self, request: scoring_service_pb2.ScoreBatchRequest, context: object
@@ -41,7 +41,7 @@ class ScoringEcho(scoring_service_pb2_grpc.ScoringServiceServicer):
 async def serve() -> None:
     """Serve until killed; print the port."""
     server = grpc.aio.server()
-    # The other methods are of no use here; at run time none of them is abstract.
+    # The other methods are not needed here; at run time none of them is abstract.
     echo = Echo()  # type: ignore[abstract]
     services.add_SubmissionServiceServicer_to_server(echo, server)
     scoring = ScoringEcho()  # type: ignore[abstract]

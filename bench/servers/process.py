@@ -1,4 +1,4 @@
-"""Start servers as processes, and make a hosted benchmark on ours."""
+"""Start servers as processes, and create a hosted benchmark on our server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VIDSCORE = str(Path(sys.executable).with_name("vidscore"))
 BENCHMARK = "speed"
 STORE = "site.db"
 IDLE_S = 0.05
-"""Processor seconds in a second, below which a server has nothing to do."""
+"""Processor seconds per second; a server that uses less is idle."""
 
 _ADDRESS = re.compile(r"serves at (\S+:\d+)")
 _SITE = re.compile(r"site is at (\S+)")
@@ -59,8 +59,8 @@ class Served:
 
     Attributes:
         address: Host and port.
-        site: Address of its site; empty without one.
-        pid: Its process.
+        site: Address of its site; empty: it has none.
+        pid: Its process id.
     """
 
     address: str
@@ -68,7 +68,7 @@ class Served:
     pid: int
 
     def memory_bytes(self) -> float:
-        """Memory of the server and its workers; what they share counts once."""
+        """Memory of the server and its workers; shared memory counts once."""
         return float(sum(map(_proportional_bytes, _family(self.pid))))
 
     def processor_s(self) -> float:
@@ -88,7 +88,7 @@ def scoring_server(*options: str) -> Iterator[Served]:
     """Our server without a store.
 
     Args:
-        options: Of ``vidscore serve``.
+        options: Options of ``vidscore serve``.
     """
     with _started([VIDSCORE, "serve", "--listen", "127.0.0.1:0", *options]) as served:
         yield served
@@ -99,10 +99,10 @@ def hosting_server(folder: Path, truth: Path, *options: str, store: str = "") ->
     """Our server with a store, and a benchmark with truth.
 
     Args:
-        folder: Where its files go.
+        folder: Folder for its files.
         truth: File of the truth.
-        options: Of ``vidscore serve``.
-        store: Address of an empty database for the store; empty for a file in the folder.
+        options: Options of ``vidscore serve``.
+        store: Address of an empty database for the store; empty: a file in the folder.
     """
     secret = _run(["init", "--store", store or str(folder / STORE)])
     with serving_store(store or folder / STORE, *options) as served:
@@ -122,7 +122,7 @@ def serving_store(store: Path | str, *options: str) -> Iterator[Served]:
 
     Args:
         store: File of the store, or address of its database.
-        options: Of ``vidscore serve``.
+        options: Options of ``vidscore serve``.
     """
     command = [VIDSCORE, "serve", "--store", str(store), "--listen", "127.0.0.1:0", *options]
     with _started(command) as served:
@@ -130,11 +130,11 @@ def serving_store(store: Path | str, *options: str) -> Iterator[Served]:
 
 
 def settle(served: Served, timeout_s: float = 120.0) -> None:
-    """Wait until a server has done what it does by itself at its start, or for so long.
+    """Wait until a server has finished its start-up work and is idle.
 
     Args:
         served: The server.
-        timeout_s: Longest wait.
+        timeout_s: Maximum wait; after it, this returns without an error.
     """
     end_s = time.monotonic() + timeout_s
     before_s, used_s = -IDLE_S, served.processor_s()
@@ -170,7 +170,7 @@ def _started(command: list[str]) -> Iterator[Served]:
 
 
 def _said(process: subprocess.Popen[str], sought: re.Pattern[str]) -> str:
-    """What a server says of where it serves."""
+    """The address that a server prints."""
     assert process.stdout is not None
     for line in process.stdout:
         found = sought.search(line)
@@ -180,21 +180,21 @@ def _said(process: subprocess.Popen[str], sought: re.Pattern[str]) -> str:
 
 
 def _family(pid: int) -> Iterator[int]:
-    """A process and all that it has started."""
+    """A process and its descendants."""
     yield pid
     for children in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):  # a thread that has ended
+        with suppress(OSError):  # the thread has ended
             for child in children.read_text(encoding="ascii").split():
                 yield from _family(int(child))
 
 
 def processor_s(pid: int) -> float:
-    """Processor seconds of a process and all that it has started, the ended ones too."""
+    """Processor seconds of a process and its descendants, including ended ones."""
     ticks = 0
     for member in _family(pid):
-        with suppress(FileNotFoundError):  # it has ended, and its parent has its times
+        with suppress(FileNotFoundError):  # it has ended, and its parent counts its time
             text = Path(f"/proc/{member}/stat").read_text(encoding="ascii")
-            # utime, stime, and those of children that have ended
+            # utime and stime, own and of ended children
             ticks += sum(map(int, text.rpartition(")")[2].split()[11:15]))
     return ticks / os.sysconf("SC_CLK_TCK")
 

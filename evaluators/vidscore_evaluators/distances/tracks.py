@@ -273,7 +273,7 @@ class Ospa2(_OspaOfTracks[Ospa2Parameters]):
     """
 
     name = "ospa2"
-    version = "1.2.0"
+    version = "1.3.0"
     title = "OSPA(2): OSPA distance of tracks over a sliding window, as a curve and its mean"
     Parameters = Ospa2Parameters
     parts = ("ospa2", "localisation", "cardinality")

@@ -1,10 +1,10 @@
-# Two stages: what builds stays behind, what serves is Python, one environment and nothing else.
+# Two stages: the final image has only Python and one environment, and no build tools.
 # The RUN lines take their paths from PREFIX, so that a test can run them without Docker.
 
 FROM python:3.11-slim AS build
 ARG PREFIX=/opt/vidscore
 ARG SITE=/site
-# server,postgresql,web,dask where an executor of Dask is wanted, and for its scheduler and workers.
+# For an executor on Dask, and for its scheduler and workers: server,postgresql,web,dask.
 ARG EXTRAS=server,postgresql,web
 WORKDIR /source
 COPY LICENSE README.md pyproject.toml hatch_build.py ./
@@ -24,16 +24,17 @@ ARG SITE=/site
 LABEL org.opencontainers.image.title="vidscore" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build ${PREFIX} ${PREFIX}
-# For a store in a file: a new volume that is mounted here belongs to the server's user at once.
+# For a store in a file: a new volume that is mounted here belongs to the server's user.
 COPY --from=build --chown=10001:10001 ${SITE} /site
-# Numbered, so that orchestrators which refuse root can tell that this isn't root.
+# A number, so that orchestrators which reject root can see that this is another user.
 USER 10001:10001
 ENV PATH="${PREFIX}/bin:${PATH}" \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1
-# Without a store the server does not authenticate callers, so it listens on the container's own
+# Without a store the server does not authenticate callers, so it listens only on the container's
 # loopback. docs/server.md has the settings that publish the port, and that host benchmarks with a site:
-# a volume for the store, certificates, and the first organiser's token. Its root may be read-only.
+# a volume for the store, certificates, and the first organiser's token. The root file system may be
+# read-only.
 EXPOSE 50051 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["vidscore", "health"]
 ENTRYPOINT ["vidscore", "serve"]

@@ -1,48 +1,48 @@
 # Everything runs in .venv, which the first command makes. `make help` lists the commands.
 
-# Kept bytecode is half the time of a command, of which the tests start hundreds; some machines
-# forbid it.
+# Cached bytecode halves the time of a command, and the tests start hundreds of them; some machines
+# disable it.
 unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3.14 python3,$(if $(shell command -v $(name)),$(name))))
-# One test process more than there are cores, for tests of servers wait for a fifth of their time;
+# One more test process than cores, because tests of servers wait for a fifth of their time.
 # WORKERS=0 runs all tests in one process, for a debugger.
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 WORKERS ?= $(shell expr 1 + $(CORES))
 PYTEST_ARGS ?=
-# Each process gets a half in one piece, so that few fixtures of a module are made twice, and one
-# that has finished takes from the other.
+# Each process gets a contiguous part of the tests, so that few fixtures of a module are made twice.
+# A process that has finished takes tests from another one.
 PARALLEL = -n $(WORKERS) --dist worksteal
-# For few tests that mostly wait, for downloads and for servers that they kill: each has a process
-# of its own. WORKERS=0 shows what a campaign says on its way.
+# For a few tests that mostly wait, for downloads or for servers that they kill: each has its own
+# process. WORKERS=0 shows the output of a campaign while it runs.
 TOGETHER = -n $(if $(filter 0,$(WORKERS)),0,3)
 # Slow tests wait for processes that start, are killed and lose their connections.
 WAITING = -n $(if $(filter 0,$(WORKERS)),0,4)
-# For campaigns of which one test takes as long as it is asked to: no limit suits every setting.
+# For campaigns in which one test takes as long as its setting says: no limit fits every setting.
 UNLIMITED := -o faulthandler_timeout=0
 REALISATIONS ?= 2
-# Which clients `make clients` and `make conformance` look at; none named: all.
+# The clients for `make clients` and `make conformance`; empty: all.
 LANGUAGES ?=
 DEMO_ARGS ?=
-# Where `make demo-web` shows the competition.
+# Address at which `make demo-web` shows the competition.
 WEB ?= 127.0.0.1:8080
-# Where the demo puts its data, for the commands that it ends with.
+# Folder of the demo's data, for the commands that it suggests at its end.
 DEMO_FILES := build/demo
-# How often `make crash-test` kills the server, and what its chance follows from.
+# The number of times that `make crash-test` kills the server, and the seed of its random numbers.
 CRASHES ?= 12
 SEED ?= 0
-# Which campaign of tests/campaigns `make robustness` runs, all if none is named, and how many times as
-# long as CI has time for.
+# The campaign of tests/campaigns that `make robustness` runs (empty: all), and its duration as a
+# multiple of that in CI.
 CAMPAIGN ?=
 EFFORT ?= 1
-# How many submissions `make chaos-test` sends through a bad network.
+# The number of submissions that `make chaos-test` sends through a bad network.
 CHAOS_LIVES ?= 40
 
 VENV := .venv
 BIN := $(VENV)/bin
 KERNELS := evaluators/vidscore_evaluators/kernels
 LOOPS := $(KERNELS)/loops.so
-# What users install, and what the other commands need as well, in the same environment.
+# Marks that users' requirements are installed, and that the developers' are, in one environment.
 USABLE := $(VENV)/.usable
 ENVIRONMENT := $(VENV)/.installed
 INSTALLED := $(ENVIRONMENT) $(LOOPS)
@@ -57,7 +57,7 @@ SITE := build/site-venv
 SITE_ENVIRONMENT := $(SITE)/.installed
 BENCH_ENVIRONMENT := $(BENCH)/.installed
 BENCH_INSTALLED := $(BENCH_ENVIRONMENT) $(LOOPS)
-# What fuzzes, beside the environment: there is none of it for every Python, and nothing else needs it.
+# The fuzzer, outside the environment: it does not exist for every Python, and nothing else needs it.
 FUZZER := build/fuzz
 FUZZER_INSTALLED := $(FUZZER)/.installed
 CASE ?= spotgeo
@@ -67,23 +67,22 @@ BASELINE := protos/vidscore/baseline.binpb
 # Long or network-bound checks, each at its short setting; `make campaigns` runs them all.
 CAMPAIGNS := test-trust test-loops test-lowest test-installs test-image test-browser attack-test \
 	crash-test chaos-test robustness clients conformance
-# Side by side, for the type checker takes one processor and as long as all others together.
+# Run in parallel: the type checker uses one processor and takes as long as all others together.
 CHECKS := check-types check-style check-imports check-protos check-generated check-wheels
-# What `.ci/run` goes through after the suite; the rest of the campaigns is the night's, which also
-# runs what these leave out. What waits is run side by side: `faults` and `packages` are several
-# campaigns in one.
+# The steps of `.ci/run` after the suite. The other campaigns run only at night, as do the parts that
+# these leave out. Tests that wait run in parallel: `faults` and `packages` join several campaigns.
 GATE := test-slow conformance faults packages test-browser
-# What takes longer still, and finds what seldom changes; not in CI.
+# Campaigns that take even longer and check code that rarely changes; not in CI.
 LONG_CAMPAIGNS := test-nightly planted-test sanitize-clients conformance-defaults test-pythons \
 	test-release test-integrations
-# Set, as it is by night: the campaigns of the gate with what the gate leaves out of them.
+# If set, as by the nightly run: the gate's campaigns run with the parts that the gate leaves out.
 EVERY ?=
 IN_GATE = campaign$(if $(EVERY),, and not nightly)
-# Which Pythons `make test-pythons` runs the suite on, beside that of .venv.
+# The Pythons on which `make test-pythons` runs the suite.
 PYTHONS ?=
-# Which long campaigns `make nightly` runs; none named: all.
+# The campaigns that `make nightly` runs; empty: all.
 NIGHTLY ?=
-# Whether it goes on where the last one was stopped.
+# If set, it continues the last run that was stopped.
 RESUME ?=
 
 .DEFAULT_GOAL := help
@@ -96,7 +95,7 @@ help: ## list the commands
 
 # --- the environment -------------------------------------------------------------------------
 
-# CI tests the versions of requirements.lock; elsewhere the newest that fit are installed.
+# CI tests the versions of requirements.lock; elsewhere the newest compatible ones are installed.
 LOCKED := $(if $(filter true,$(CI)),--locked)
 INSTALL_INPUTS := requirements.lock pyproject.toml hatch_build.py clients/python/pyproject.toml \
 	clients/python/vidscore_client/_version.py tools/bootstrap.py
@@ -117,8 +116,8 @@ $(ENVIRONMENT): $(INSTALL_INPUTS)
 	@$(PYTHON) tools/bootstrap.py $(VENV) $(LOCKED) --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask,s3]' --group dev
 	@touch $(USABLE) $@
 
-# For every platform; it names no package index, which is the installer's own affair.
-lock: $(ENVIRONMENT) ## bring requirements.lock, and what builds the site, to the newest versions that fit
+# For every platform. It names no package index: installers choose their own.
+lock: $(ENVIRONMENT) ## update requirements.lock and the requirements of the docs site to the newest compatible versions
 	@build/uv/bin/uv pip compile --quiet --upgrade pyproject.toml --no-sources --all-extras \
 		--group dev --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-package vidscore-client --output-file requirements.lock
@@ -126,7 +125,7 @@ lock: $(ENVIRONMENT) ## bring requirements.lock, and what builds the site, to th
 		--python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--output-file $(SITE_TOOLS)/requirements.txt
 
-loops: $(ENVIRONMENT) ## compile the C loops, which other commands do where a source has changed
+loops: $(ENVIRONMENT) ## compile the C loops; other commands do this if a source has changed
 	@$(BIN)/python hatch_build.py
 
 $(LOOPS): $(LOOPS_INPUTS) | $(ENVIRONMENT)
@@ -143,15 +142,15 @@ demo-web: $(USABLE) ## the same competition on a site, with tokens to sign in, u
 
 # --- tests -----------------------------------------------------------------------------------
 
-# But for the wheels, which `make check` builds.
+# Without the tests of wheels, which `make check` runs.
 test: $(INSTALLED) ## the default suite (WORKERS=n, PYTEST_ARGS="-k name")
 	@$(BIN)/python -m pytest $(PARALLEL) --ignore tests/packaging/test_wheels.py $(PYTEST_ARGS)
 
-test-slow: $(INSTALLED) ## the tests of kills, restarts and long documents, which CI runs as well
+test-slow: $(INSTALLED) ## tests of a second or more, such as kills and restarts; CI runs them, too
 	@$(BIN)/python -m pytest $(WAITING) --dist worksteal -m "slow and not nightly and not campaign and not lowest" $(PYTEST_ARGS)
 
-# With the profile of that name in tests/conftest.py.
-test-nightly: $(INSTALLED) ## long campaign: properties with ten times the examples, and the longer varieties
+# The profile is in tests/conftest.py.
+test-nightly: $(INSTALLED) ## long campaign: properties with ten times the examples, and longer variants of tests
 	@$(BIN)/python -m pytest $(PARALLEL) $(UNLIMITED) --hypothesis-profile nightly \
 		-m "(nightly or hypothesis or not slow) and not campaign and not lowest" $(PYTEST_ARGS)
 
@@ -161,18 +160,18 @@ campaigns: ## every campaign at its short setting
 		$(MAKE) --no-print-directory $$campaign || failed="$$failed $$campaign"; \
 	done; test -z "$$failed" || { echo "campaigns that failed:$$failed" >&2; exit 1; }
 
-# What the campaigns of the gate begin with, each of which makes what is not there yet.
+# Builds that the campaigns of the gate need; each campaign makes what is missing.
 prebuild: $(INSTALLED) $(SITE_ENVIRONMENT) $(BROWSER_ENVIRONMENT)
 	@for client in clients/*/Makefile; do $(MAKE) --no-print-directory -C $$(dirname $$client) runner; done
 
-# What `.ci/run` goes through after `make check` and `make test`, each with a limit of its own.
+# The steps of `.ci/run` after `make check` and `make test`; each has its own time limit.
 gate-names:
 	@echo $(GATE)
 
-nightly: $(INSTALLED) ## what takes longer than CI has time for (NIGHTLY="crash-test", RESUME=1); writes docs/nightly.md
+nightly: $(INSTALLED) ## campaigns that take too long for CI (NIGHTLY="crash-test", RESUME=1); writes docs/nightly.md
 	@$(BIN)/python -m tools.nightly $(if $(RESUME),--resume) $(NIGHTLY)
 
-# Old releases warn about things that they fixed later, so warnings are no errors here.
+# Old releases have warnings that later releases fixed, so warnings are not errors here.
 test-lowest: $(INSTALLED) ## campaign: the suite on the oldest supported release of each dependency
 	@mkdir -p build
 	@$(BIN)/python tools/lower_bounds.py > build/lowest.txt
@@ -193,9 +192,9 @@ test-pythons: $(INSTALLED) ## long campaign: the suite on other Pythons: PYTHONS
 		failed="$$failed $$python"; \
 	done; test -z "$$failed" || { echo "Pythons that failed:$$failed" >&2; exit 1; }
 
-# Of a copy, so that other commands keep the library that users have. What is guarded is copied, so that
-# memory is not what users see.
-test-loops: $(INSTALLED) ## campaign: the evaluators, with loops that end where they do what they must not
+# Tests a copy, so that other commands keep the normal library. Guarded arrays are copies, so the
+# tests of memory do not apply.
+test-loops: $(INSTALLED) ## campaign: the evaluators, with loops that stop at undefined behaviour or access out of bounds
 	@rm -rf build/checked && mkdir -p build/checked
 	@cp -R evaluators/vidscore_evaluators build/checked/
 	@$(BIN)/python hatch_build.py build/checked/vidscore_evaluators/kernels \
@@ -211,23 +210,22 @@ test-installs: $(INSTALLED) ## campaign: documented ways to install, in a fresh 
 test-image: $(INSTALLED) ## campaign: the Dockerfile's steps, run without Docker, serve and are healthy
 	@$(BIN)/python -m pytest -m campaign tests/packaging/test_image.py $(PYTEST_ARGS)
 
-packages: $(INSTALLED) ## test-installs and test-image in one (EVERY=1)
+packages: $(INSTALLED) ## test-installs and test-image in parallel (EVERY=1)
 	@$(BIN)/python -m pytest $(WAITING) --dist worksteal -m "$(IN_GATE)" tests/packaging/test_installs.py \
 		tests/packaging/test_image.py $(PYTEST_ARGS)
 
-# In an environment of its own, for playwright brings a Node.js of 100 MB, which the lock file has
-# not.
+# In a separate environment: playwright contains a Node.js of 100 MB, and is not in the lock file.
 $(BROWSER_ENVIRONMENT): $(INSTALL_INPUTS)
 	@$(HAS_PYTHON)
 	@$(PYTHON) tools/bootstrap.py $(BROWSER)/venv --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask,s3]' --group test --group browser
 	@npm install --silent --no-audit --no-fund --prefix $(BROWSER) axe-core@4.14.1
 	@touch $@
 
-# The browser is Debian's, and keeps a core busy for each test process.
-test-browser: $(INSTALLED) $(BROWSER_ENVIRONMENT) docs-site ## campaign: the pages in Chromium: what is clicked and shown, and axe (EVERY=1)
+# The browser is Debian's, and uses one core per test process.
+test-browser: $(INSTALLED) $(BROWSER_ENVIRONMENT) docs-site ## campaign: the pages in Chromium: content, clicks and accessibility by axe (EVERY=1)
 	@$(BROWSER)/venv/bin/python -m pytest $(PARALLEL) --maxprocesses $(firstword $(filter 1 2 3,$(CORES)) 4) -m "$(IN_GATE)" tests/browser $(PYTEST_ARGS)
 
-# What is integrated with is large, and FiftyOne does not go together with the rest.
+# The integrated packages are large, and FiftyOne is not compatible with the others.
 test-integrations: ## long campaign: docs/integrations.md against the real packages
 	@$(HAS_PYTHON)
 	@for name in requirements requirements-fiftyone; do \
@@ -242,8 +240,8 @@ test-release: $(INSTALLED) ## long campaign: make release in a clone, and the wh
 clients: $(INSTALLED) ## campaign: build and unit-test the client of each language (LANGUAGES="go rust")
 	@$(BIN)/python -m tools.clients $(LANGUAGES)
 
-# A line on stdout for each language; what each scenario comes to goes to stderr.
-conformance: $(INSTALLED) ## campaign: every client held to one contract (LANGUAGES="go rust", EVERY=1)
+# Prints a line per language to stdout, and the result of each scenario to stderr.
+conformance: $(INSTALLED) ## campaign: test every client against one contract (LANGUAGES="go rust", EVERY=1)
 	@$(BIN)/python -m tests.conformance $(if $(EVERY),--every) $(LANGUAGES)
 
 long-campaigns: ## every long campaign
@@ -257,7 +255,7 @@ sanitize-clients: $(INSTALLED) ## long campaign: C++ under AddressSanitizer and 
 	@GOFLAGS=-race $(MAKE) --no-print-directory -C clients/go test
 	@GOFLAGS=-race $(BIN)/python -m tests.conformance go
 
-conformance-defaults: $(INSTALLED) ## long campaign: silent connections are found out by default settings
+conformance-defaults: $(INSTALLED) ## long campaign: default settings detect silent connections
 	@$(BIN)/python -m tests.conformance --default-keepalive --scenario silent-connection --scenario silent-score $(LANGUAGES)
 
 # --- speed -----------------------------------------------------------------------------------
@@ -265,16 +263,16 @@ conformance-defaults: $(INSTALLED) ## long campaign: silent connections are foun
 bench: $(BENCH_INSTALLED) ## the whole benchmark suite (BENCH_ARGS="--case name"); writes docs/benchmarks.md
 	@$(BENCH)/bin/python -m bench --page docs/benchmarks.md $(BENCH_ARGS)
 
-bench-quick: $(BENCH_INSTALLED) ## as little of it as its goals allow; fails where one is newly missed
+bench-quick: $(BENCH_INSTALLED) ## the shortest run that its goals allow; fails if a goal is newly missed
 	@$(BENCH)/bin/python -m bench --quick --page build/benchmarks-quick.md $(BENCH_ARGS)
 
-bench-scale: $(INSTALLED) ## an archive in Parquet by number of workers, in about an hour (BENCH_ARGS="--detections 10000000"); writes docs/scale.md
+bench-scale: $(INSTALLED) ## throughput for a Parquet archive by number of workers, in about an hour (BENCH_ARGS="--detections 10000000"); writes docs/scale.md
 	@$(BIN)/python -m bench.scale --page docs/scale.md $(BENCH_ARGS)
 
 profile: $(BENCH_INSTALLED) ## where one case of the suite spends its time: CASE=spotgeo
 	@$(BENCH)/bin/python -m bench --profile --case $(CASE) $(BENCH_ARGS)
 
-# Peers live in an environment of their own; nothing of vidscore needs them.
+# Peers are in a separate environment, because vidscore does not need them.
 $(BENCH_ENVIRONMENT): $(INSTALL_INPUTS) bench/requirements.txt
 	@$(HAS_PYTHON)
 	@echo "Installing vidscore and its peers into $(BENCH)"
@@ -289,42 +287,42 @@ crash-test: $(INSTALLED) ## campaign: kill the server while clients stream (CRAS
 chaos-test: $(INSTALLED) ## campaign: the SDK through a network that breaks (CHAOS_LIVES=200)
 	@CHAOS_LIVES=$(CHAOS_LIVES) $(BIN)/python -m pytest $(UNLIMITED) -n 0 -m campaign tests/clients/python/test_chaos.py $(PYTEST_ARGS)
 
-# Where there is none for this Python, the tests that need it are skipped, or fail in CI.
+# If there is no fuzzer for this Python, the tests that need it are skipped, or fail in CI.
 $(FUZZER_INSTALLED): pyproject.toml | $(ENVIRONMENT)
 	@mkdir -p $(FUZZER)
 	@build/uv/bin/uv pip install --quiet --python $(BIN)/python --target $(FUZZER) --group fuzz \
 		|| echo "atheris cannot be installed here: fuzzing is left out" >&2
 	@touch $@
 
-robustness: $(INSTALLED) $(FUZZER_INSTALLED) ## campaign: faults of disks and networks, power cuts, races, inputs of every kind (CAMPAIGN=disk, EFFORT=10, SEED=n)
+robustness: $(INSTALLED) $(FUZZER_INSTALLED) ## campaign: faults of disks and networks, power cuts, races, fuzzed inputs (CAMPAIGN=disk, EFFORT=10, SEED=n)
 	@SEED=$(SEED) EFFORT=$(EFFORT) $(BIN)/python -m pytest $(PARALLEL) $(UNLIMITED) -m campaign \
 		$(if $(CAMPAIGN),tests/campaigns/test_$(CAMPAIGN).py,--ignore tests/campaigns/test_planted.py tests/campaigns) $(PYTEST_ARGS)
 
-# A file's tests share a process, for they share what takes long to make: instrumented readers, a
-# library with a sanitizer. Long lives in a model's hands are the night's; the suites have short ones.
-# What takes longest begins first, or the others are done long before it.
+# The tests of a file share a process, because they share things that take long to make: instrumented
+# readers, a library with a sanitizer. Long runs against a model are in the nightly run; the suites
+# have short ones. The longest campaigns begin first, so that they do not run alone at the end.
 LONGEST_FAULTS := $(addprefix tests/campaigns/test_,network.py sanitized_loops.py)
 FAULTS := $(LONGEST_FAULTS) tests/crash $(filter-out $(LONGEST_FAULTS) %_planted.py,$(wildcard tests/campaigns/test_*.py))
-faults: $(INSTALLED) $(FUZZER_INSTALLED) ## crashes of servers and all of robustness, at their short settings
+faults: $(INSTALLED) $(FUZZER_INSTALLED) ## crashes of servers and all robustness campaigns, at their short settings
 	@CRASHES=$(CRASHES) SEED=$(SEED) EFFORT=$(EFFORT) \
 		$(BIN)/python -m pytest $(WAITING) --dist loadfile --no-loadscope-reorder $(UNLIMITED) -m campaign \
 		$(FAULTS) $(PYTEST_ARGS)
 
-planted-test: $(INSTALLED) $(FUZZER_INSTALLED) ## long campaign: each robustness campaign catches the bugs that are planted for it
+planted-test: $(INSTALLED) $(FUZZER_INSTALLED) ## long campaign: each robustness campaign finds the bugs that are planted for it
 	@$(BIN)/python -m pytest $(PARALLEL) -m campaign tests/campaigns/test_planted.py $(PYTEST_ARGS)
 
-# Each realisation is 800 scenes; five of them are what docs/trust.md shows.
-test-trust: $(INSTALLED) ## campaign: criteria held to the figures of the paper (REALISATIONS=n, WORKERS=n)
+# Each realisation has 800 scenes; docs/trust.md shows five.
+test-trust: $(INSTALLED) ## campaign: compare criteria with the figures of the paper (REALISATIONS=n, WORKERS=n)
 	@REALISATIONS=$(REALISATIONS) WORKERS=$(WORKERS) $(BIN)/python -m pytest $(UNLIMITED) -n 0 -m campaign tests/evaluators/trust/test_paper.py $(PYTEST_ARGS)
 
-# The figures that it holds attacks to are those of docs/hidden-truth.md.
+# The bounds for the gains are the figures of docs/hidden-truth.md.
 attack-test: $(INSTALLED) ## campaign: adaptive re-submission gains no more than the documentation says
 	@$(BIN)/python -m pytest $(PARALLEL) -m campaign tests/server/domain/test_board_attacks.py $(PYTEST_ARGS)
 
 # --- releases --------------------------------------------------------------------------------
 
-# The compiler decides what the libraries are, byte by byte, so it is the one of the lock file.
-release: ## build all wheels and source distributions into dist/, twice, and look at them
+# The bytes of the libraries depend on the compiler, so its version is that of the lock file.
+release: ## build all wheels and source distributions into dist/, twice, and check them
 	@$(HAS_PYTHON)
 	@$(PYTHON) tools/bootstrap.py $(RELEASE)/venv --constraint requirements.lock --group release
 	@$(RELEASE)/venv/bin/python -m tools.release
@@ -364,10 +362,10 @@ check-wheels: $(INSTALLED)
 
 # --- what developers run ---------------------------------------------------------------------
 
-docs: $(INSTALLED) ## refresh what is taken from the code: tables, outputs and picture of the pages, types of the library
+docs: $(INSTALLED) ## update what is generated from code: tables, outputs and picture of the pages, types of the library
 	@$(BIN)/python -m tools.refresh_docs
 
-# Sphinx lives in an environment of its own; nothing of vidscore needs it.
+# Sphinx is in a separate environment, because vidscore does not need it.
 $(SITE_ENVIRONMENT): $(INSTALL_INPUTS) $(SITE_TOOLS)/requirements.txt
 	@$(HAS_PYTHON)
 	@$(PYTHON) tools/bootstrap.py $(SITE) --requirement $(SITE_TOOLS)/requirements.txt
@@ -394,9 +392,9 @@ proto: $(INSTALLED) ## generate the Python code of the protos
 proto-dependencies: $(INSTALLED)
 	@$(BIN)/python -m tools.generate_protos --dependencies
 
-# Run at a release only: from then on an incompatible change of the protos fails the gate.
-proto-baseline: proto-dependencies ## make the present protos the baseline of the breaking check
+# Run only for a release: after it, an incompatible change of the protos fails the gate.
+proto-baseline: proto-dependencies ## make the current protos the baseline of the compatibility check
 	@$(BIN)/buf build --exclude-source-info --path protos/vidscore --output $(BASELINE)
 
-clean: ## remove what was built here, the environment included
+clean: ## remove everything that was built, including the environment
 	rm -rf build dist $(VENV) $(LOOPS)

@@ -1,13 +1,13 @@
-"""How vidscore is built: hatchling, a requirement that depends on where, and the kernels.
+"""The build backend of vidscore: hatchling, the requirement of the client, and the kernels.
 
 The kernels are compiled for this machine, or for the one of `TARGETS` that VIDSCORE_TARGET names.
 
-The list of dependencies stands in pyproject.toml under `tool.hatch.metadata.hooks.custom`;
-`{client}` in an entry becomes what tells which `vidscore-client` is meant. In a wheel that an
-installer makes of a clone, so that `pip install .` needs no package index that has it, that is the
-client's folder beside this file. In everything else it is the client of exactly this version: in a
-source distribution and the wheels made of one, which are what is published, and in an editable
-installation, whose client is installed beside it.
+The list of dependencies is in pyproject.toml under `tool.hatch.metadata.hooks.custom`. `{client}`
+in an entry is replaced by a reference to `vidscore-client`. If an installer builds a wheel from a
+clone, this is the client's folder in the clone, so that `pip install .` needs no package index that
+has the client. Otherwise it is the client of exactly this version: in source distributions and the
+wheels built from them, which are published, and in editable installations, where the client is
+installed separately.
 """
 
 import os
@@ -27,16 +27,16 @@ from packaging.tags import platform_tags
 
 KERNELS = Path("evaluators", "vidscore_evaluators", "kernels")
 
-# Linkers differ in how they are told that nothing may be missing from a library. Windows needs none
-# of it, but would have a function called when it loads the library.
+# Options with which each linker rejects undefined symbols. Windows needs none, but there the linker
+# would require an entry point.
 ELF = ("-fPIC", "-Wl,-z,defs,-s")
 MACH_O = ("-fPIC", "-Wl,-undefined,error,-s,-install_name,@rpath/loops.so")
 PE = ("-Wl,--no-entry,-s",)
 
-# The compiler comes from the package index like any other requirement of the build, so that a
-# bare machine needs none. The loops call nothing, not even the C library: one file serves every
-# system of a kind of processor. Nothing may change a number: no fused multiplication and addition,
-# and no instruction that only this machine has.
+# The compiler comes from the package index like any other build requirement, so that a bare machine
+# works. The loops call no library, not even the C library, so one file works on every system of an
+# operating system and processor. Results must be the same everywhere: no fused multiply-add, and no
+# instructions that only some machines have.
 COMPILE = (
     *(sys.executable, "-m", "ziglang", "cc"),
     *("-std=c11", "-O2", "-shared", "-nostdlib", "-ffp-contract=off", "-mcpu=baseline"),
@@ -49,9 +49,9 @@ class Target:
     """A kind of machine that wheels are built for.
 
     Attributes:
-        compiler: The compiler's name of it.
+        compiler: The compiler's name of the target.
         linking: Options of its linker.
-        platforms: The platforms of a wheel's tag.
+        platforms: Platforms for the wheel's tag.
     """
 
     compiler: str
@@ -60,7 +60,7 @@ class Target:
 
 
 def _linux(processor: str) -> Target:
-    """A wheel for Linux is installed by either C library, whose name the compiler asks for."""
+    """A target for Linux; its wheels work with glibc and musl, but the compiler needs a name."""
     platforms = (f"manylinux_2_17_{processor}", f"musllinux_1_1_{processor}")
     return Target(f"{processor}-linux-gnu.2.17", ELF, platforms)
 
@@ -75,22 +75,22 @@ TARGETS = {
 TARGET = "VIDSCORE_TARGET"
 
 
-# Hatchling loads this file anew for its hooks, which so learn what the backend is asked for.
+# Hatchling loads this file again for its hooks; this variable tells them what is being built.
 AT_INSTALL = "VIDSCORE_WHEEL_AT_INSTALL"
 
 
 def __getattr__(name: str) -> Any:
-    """The functions of a build backend, which are hatchling's."""
+    """Return hatchling's function of this name, for the build backend's interface."""
     if name.endswith("build_wheel"):
         os.environ[AT_INSTALL] = "1"
     return getattr(backend, name)
 
 
 class DependenciesHook(MetadataHookInterface):
-    """Fills `project.dependencies`, the one field that can't be written down statically."""
+    """Fills `project.dependencies`, which cannot be static."""
 
     def update(self, metadata: dict[str, Any]) -> None:
-        """Set the dependencies; hatchling resolves the version before it calls its hooks."""
+        """Set the dependencies; hatchling determines the version before it calls its hooks."""
         folder = Path(self.root, "clients", "python")
         beside = AT_INSTALL in os.environ and (folder / "pyproject.toml").exists()
         client = f" @ {folder.as_uri()}" if beside else f"=={metadata['version']}"
@@ -100,10 +100,10 @@ class DependenciesHook(MetadataHookInterface):
 
 
 class KernelsHook(BuildHookInterface[Any]):
-    """Compiles the kernels and names the machines that they run on."""
+    """Compiles the kernels and sets the platforms of the wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
-        """Put the library beside its sources; a wheel takes it from there."""
+        """Compile the library into the folder of its sources, from which the wheel takes it."""
         if self.target_name != "wheel":
             return
         target = _target()
@@ -114,12 +114,12 @@ class KernelsHook(BuildHookInterface[Any]):
 
 
 def compile_loops(folder: Path, *arguments: str, target: Target | None = None) -> Path:
-    """Compile the C files of a folder into a library there, which appears whole or not at all.
+    """Compile the C files of a folder into a library there, which is replaced atomically.
 
     Args:
-        folder: Where they are.
-        arguments: What else to tell the compiler.
-        target: The machines that it is for; None: this one.
+        folder: Folder of the C files.
+        arguments: Further arguments for the compiler.
+        target: Target of the library; None: this machine.
 
     Returns:
         The library.
@@ -129,7 +129,7 @@ def compile_loops(folder: Path, *arguments: str, target: Target | None = None) -
     digest = f"-DSOURCES_DIGEST={made_of['digest'](folder)}"
     library = Path(folder, made_of["LIBRARY"])
     machine = ("-target", target.compiler, *target.linking) if target else _linking()
-    # A compiler that fails may leave a helper that writes into its cache a little longer.
+    # If the compiler fails, a child process may still write into its cache for a moment.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as elsewhere:
         caches = {f"ZIG_{which}_CACHE_DIR": elsewhere for which in ("GLOBAL", "LOCAL")}
         made = Path(elsewhere, library.name)
@@ -138,7 +138,7 @@ def compile_loops(folder: Path, *arguments: str, target: Target | None = None) -
             check=True,
             env=os.environ | caches,
         )
-        # Beside its place first: only within one file system can a file take another's place.
+        # Copy it into the same folder first: a file can be replaced only within one file system.
         beside = library.with_suffix(f".{Path(elsewhere).name}{library.suffix}")
         shutil.copyfile(made, beside)
         beside.replace(library)
@@ -146,7 +146,7 @@ def compile_loops(folder: Path, *arguments: str, target: Target | None = None) -
 
 
 def _target() -> Target | None:
-    """The target that is asked for."""
+    """The target that VIDSCORE_TARGET names; None: this machine."""
     name = os.environ.get(TARGET)
     if name is not None and name not in TARGETS:
         sys.exit(f"{TARGET} is {name!r}, expected one of: {', '.join(TARGETS)}")
@@ -159,7 +159,7 @@ def _linking() -> tuple[str, ...]:
 
 
 def _platforms() -> tuple[str, ...]:
-    """This machine, as the platforms of a wheel's tag."""
+    """The platforms of this machine for a wheel's tag."""
     tags = list(platform_tags())
     if not sys.platform.startswith("linux"):
         return (tags[0],)

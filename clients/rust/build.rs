@@ -1,11 +1,11 @@
-//! Generates the messages and calls of the wire, without any system tool.
+//! Generates the code of messages and calls, without any system tool.
 
 use std::path::Path;
 
 use protox::file::{ChainFileResolver, GoogleFileResolver, IncludeFileResolver};
 use protox::Compiler;
 
-/// The protos of a package lie in it; those of a checkout are the repository's.
+/// Folder of the protos: in a package its own, in a checkout that of the repository.
 const PROTOS: [&str; 2] = ["protos", "../../protos"];
 /// The services that the client calls.
 const SERVICES: [&str; 5] = [

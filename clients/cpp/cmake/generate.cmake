@@ -1,11 +1,10 @@
-# Messages and calls of the wire, generated when the library is built from the protos of the
-# repository around it.
+# The code of messages and calls, generated from the repository's protos when the library is built.
 
 set(VIDSCORE_WARNINGS -Wall -Wextra -Wpedantic -Wshadow)
 set(VIDSCORE_WIRE_DIRECTORY ${PROJECT_BINARY_DIR}/wire)
 set(VIDSCORE_PROTOS ${PROJECT_SOURCE_DIR}/../../protos CACHE PATH "The protos of vidscore")
 
-# The services that the client calls, and what these import.
+# The services that the client calls, and the protos that they import.
 set(services benchmark_service evaluator_service scoring_service server_service
   submission_service)
 set(messages annotations backup benchmark organiser outcomes report specification token)
@@ -36,6 +35,6 @@ add_library(vidscore_wire OBJECT ${generated})
 target_compile_features(vidscore_wire PUBLIC cxx_std_17)
 target_include_directories(vidscore_wire SYSTEM PUBLIC ${VIDSCORE_WIRE_DIRECTORY})
 target_link_libraries(vidscore_wire PUBLIC gRPC::grpc++ protobuf::libprotobuf)
-# Most of the time goes into the optimiser, and none of it pays off here.
+# Optimisation would take most of the build time without a benefit.
 target_compile_options(vidscore_wire PRIVATE -O1 -g0)
 set_target_properties(vidscore_wire PROPERTIES POSITION_INDEPENDENT_CODE ON)

@@ -1,4 +1,4 @@
-// Scores a file of detections against a file of truth, both in the generic CSV.
+// Scores a file of detections against a file of truth, both in the generic CSV format.
 //
 //     score_file localhost:50051 f1 truth.csv detections.csv
 
@@ -104,7 +104,7 @@ const Shape& shape_of(const std::string& path, const Fields& header) {
   throw std::runtime_error(path + ": no coordinates among the columns");
 }
 
-/// Read a file of the generic CSV: columns by name, a row for each object.
+/// Read a file in the generic CSV format: named columns, a row for each object.
 Contents read(const std::string& path) {
   std::ifstream file(path);
   std::string line;

@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A file of the generic CSV: columns by name, a row for each object. */
+/** A file in the generic CSV format: named columns, a row for each object. */
 record GenericCsv(Geometry geometry, List<Frame> frames) {
   private static final Map<Geometry, List<String>> SHAPES = new LinkedHashMap<>();
   private static final Set<String> WORDS =

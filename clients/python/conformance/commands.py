@@ -126,7 +126,7 @@ def submit(arguments: Namespace) -> Document:
 
 
 def watch(arguments: Namespace) -> Document:
-    """Follow a submission until it has ended, or return its present state."""
+    """Follow a submission until it has ended, or return its current state."""
     updates: list[Document] = []
     with client_of(arguments) as client:
         for update in client.submissions.watch(arguments.submission):

@@ -2,8 +2,8 @@
 
 VIDSCORE_TOKEN=... python clients/python/samples/live_stream.py localhost:50051 streets my-run
 
-Stop the server and start it again: the stream goes on. Stop this program and start it again with
-the same name: it goes on, too.
+Stop the server and start it again: the stream continues. Stop this program and start it again
+with the same name: it continues, too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TELL_S = 1.0
 
 
 def main(arguments: list[str]) -> int:
-    """Detect, send, and show what came of it."""
+    """Detect, send, and show the scores."""
     if len(arguments) not in {3, 4} or not all(map(str.isdecimal, arguments[3:])):
         print("usage: live_stream.py ADDRESS BENCHMARK SUBMISSION [FRAMES]", file=sys.stderr)
         return 2
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
         delivery = Delivery(on_acknowledged=tell)
         with client.submit(benchmark, name, replay=True, delivery=delivery) as stream:
             for number in range(frame_count):
-                # What a detector would find: a car that moves to the right.
+                # Simulated detections: a car that moves to the right.
                 box = [10 + number, 20, 50 + number, 100]
                 stream.send("street", number, [box], ["Car"], [0.9])
                 if number >= stream.next_offset:
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
 
 
 def at_most_every(interval_s: float, tell: Callable[[int], None]) -> Callable[[int], None]:
-    """Tell a count, unless one was told a short while ago."""
+    """A function that tells a count, at most once in an interval."""
     next_s = time.monotonic()
 
     def tell_in_time(count: int) -> None:

@@ -1,4 +1,4 @@
-"""Score a file of detections against a file of truth; nothing of them is kept.
+"""Score a file of detections against a file of truth; the server keeps nothing.
 
 python clients/python/samples/score_file.py localhost:50051 f1 truth.csv detections.csv
 """
@@ -30,7 +30,7 @@ class Contents(NamedTuple):
 
 
 def main(arguments: list[str]) -> int:
-    """Score what the command line names."""
+    """Score the files of the command line."""
     if len(arguments) != 4:
         print("usage: score_file.py ADDRESS EVALUATOR TRUTH.csv DETECTIONS.csv", file=sys.stderr)
         return 2
@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> int:
 
 
 def read_generic_csv(path: Path) -> Contents:
-    """Read a file of the generic CSV: columns by name, a row for each object."""
+    """Read a file in the generic CSV format: named columns, a row for each object."""
     with path.open(newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
         names = set(reader.fieldnames or ())
@@ -84,7 +84,7 @@ def objects_of(rows: list[Row], geometry: Geometry) -> dict[str, Any]:
 
 
 def flags_of(rows: list[Row], geometry: Geometry) -> list[int]:
-    """Bits of each object of a frame."""
+    """Flag bits of each object of a frame."""
     return [
         sum(flag for flag in ObjectFlag if flag.name and flag.name.lower() in words_of(row))
         for row in with_coordinates(rows, geometry)
@@ -92,7 +92,7 @@ def flags_of(rows: list[Row], geometry: Geometry) -> list[int]:
 
 
 def with_coordinates(rows: list[Row], geometry: Geometry) -> list[Row]:
-    """The objects among rows; one without coordinates only lists its frame."""
+    """The rows that are objects; a row without coordinates only lists its frame."""
     return [row for row in rows if row[SHAPES[geometry][0]]]
 
 

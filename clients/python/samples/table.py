@@ -10,7 +10,7 @@ HEADER = ("DOMAIN", "CLASS", "MEASURE", "VALUE")
 
 
 def print_scores(reports: Iterable[Report]) -> None:
-    """Print the scores that are of no single sequence."""
+    """Print the scores over all sequences."""
     for report in reports:
         rows = [
             (

@@ -199,7 +199,7 @@ def _system_roots() -> str | None:
 
 
 def _check_certificates(tls: Tls) -> None:
-    """Refuse files that grpc would refuse only at the first call, as an unreachable server."""
+    """Refuse files that grpc would report at the first call, as if no server were reachable."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if _read("root_certificates", tls.root_certificates) is not None:
         try:
@@ -251,7 +251,7 @@ def _keepalive_options(keepalive: Keepalive) -> Options:
     return (
         ("grpc.keepalive_time_ms", math.ceil(keepalive.interval_s * 1000)),
         ("grpc.keepalive_timeout_ms", timeout_ms),
-        # Newer releases of grpc have a time of its own for each ping, of a minute.
+        # Newer releases of grpc have a separate timeout for pings; its default is a minute.
         ("grpc.http2.ping_timeout_ms", timeout_ms),
         ("grpc.http2.max_pings_without_data", 0),
     )

@@ -46,7 +46,7 @@ class StreamPlan:
     Attributes:
         first_request: The message that opens it.
         arities: Coordinates per object, by side.
-        batching: How frames are put together.
+        batching: How frames are batched.
         live: Which live reports are wanted.
         timeout_s: Seconds that the whole stream may take; None for no limit.
     """
@@ -89,7 +89,7 @@ def plan_stream(
         specification: The benchmark's specification.
         geometries: Shape of the truth's objects and of the detections.
         live: Which live reports are wanted.
-        batching: How frames are put together.
+        batching: How frames are batched.
         timeout_s: Seconds that the whole stream may take.
 
     Raises:
@@ -120,7 +120,7 @@ class Exchange:
 
     Args:
         transport: The connection.
-        plan: What is to be scored and how.
+        plan: What to score, and how.
     """
 
     def __init__(self, transport: Transport, plan: StreamPlan) -> None:

@@ -37,8 +37,8 @@ class LongKind(Generic[ProgressType, OutcomeType]):
         noun: Its name in errors, such as ``re-scoring``.
         metadata: Message that holds its progress.
         response: Message that holds its outcome.
-        read_progress: Makes progress of the first.
-        read_outcome: Makes an outcome of the second.
+        read_progress: Converts the first.
+        read_outcome: Converts the second.
     """
 
     noun: str
@@ -78,7 +78,7 @@ class LongKind(Generic[ProgressType, OutcomeType]):
         """The outcome of work that has ended.
 
         Raises:
-            VidscoreError: What it failed with.
+            VidscoreError: The error with which it failed.
         """
         if status.error is not None:
             raise status.error
@@ -122,12 +122,12 @@ class AsyncLongWork(Generic[ProgressType, OutcomeType]):
         kind: LongKind[ProgressType, OutcomeType],
         status: OperationStatus[ProgressType, OutcomeType],
     ) -> None:
-        """Keep its progress.
+        """Store its status.
 
         Args:
             transport: The connection.
-            kind: What work it is.
-            status: How far it is.
+            kind: Its kind.
+            status: Its status.
         """
         self._transport = transport
         self._kind = kind
@@ -244,8 +244,8 @@ class LongWork(Generic[ProgressType, OutcomeType]):
             Its outcome.
 
         Raises:
-            DeadlineError: If it has not ended in time; it goes on.
+            DeadlineError: If it has not ended in time; it continues.
             CallCancelledError: If it was cancelled.
-            VidscoreError: What it failed with.
+            VidscoreError: The error with which it failed.
         """
         return run_blocking(self._work.wait(timeout_s, on_progress, retry=retry))

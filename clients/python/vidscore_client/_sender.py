@@ -44,7 +44,7 @@ class AppendPlan:
         submission: The submission.
         stream: The stream, with the epoch to write under and the offset to continue at.
         arity: Coordinates per detection.
-        batching: How frames are put together.
+        batching: How frames are batched.
         delivery: How they are held until they are acknowledged.
         replay: Whether the caller sends from its first frame again.
     """
@@ -148,7 +148,7 @@ JOIN_TIMEOUT_S = 5.0
 
 
 class Sender:
-    """Delivers frames from a worker of its own.
+    """Delivers frames in a separate worker.
 
     It and its workers hold no reference to the user's stream, so that a leaked stream can be
     collected.

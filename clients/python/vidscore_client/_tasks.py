@@ -266,7 +266,7 @@ class _StatusWatch:
 
 
 def _status(call: Any) -> grpc.aio.AioRpcError:
-    """The present status of an ended call."""
+    """The current status of an ended call."""
     return grpc.aio.AioRpcError(
         _result(call.code()),
         initial_metadata=grpc.aio.Metadata(),

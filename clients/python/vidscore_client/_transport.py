@@ -42,8 +42,8 @@ class Call(Protocol):
         """The next message of the server; None at the end of a call without an error.
 
         Raises:
-            VidscoreError: What the call failed with.
-            BaseException: What making a request raised.
+            VidscoreError: The error with which the call failed.
+            BaseException: An error from making a request.
         """
 
     def cancel(self) -> None:
@@ -113,11 +113,11 @@ class Transport(Protocol):
         Args:
             path: Service and method, as in the address of the call.
             request: The request.
-            response: Class of what comes back.
+            response: Class of the response.
 
         Raises:
             ClosedError: If the transport is closed.
-            VidscoreError: What the call failed with.
+            VidscoreError: The error with which the call failed.
         """
 
     def stream(
@@ -132,7 +132,7 @@ class Transport(Protocol):
         Args:
             path: Service and method, as in the address of the call.
             next_request: Returns the requests; must end with the call.
-            response: Class of what comes back.
+            response: Class of the response.
             timeout_s: Seconds that the call may take; None for no limit.
 
         Raises:
@@ -223,7 +223,7 @@ async def read_only(call: Call) -> Any:
     """The only answer of a client-streaming call.
 
     Raises:
-        VidscoreError: What the call failed with.
+        VidscoreError: The error with which the call failed.
     """
     try:
         answer = await call.read()

@@ -74,7 +74,7 @@ def with_first_geometry(
     """All batches, and the shape of the first one; None if there is no batch.
 
     Args:
-        argument: Name of the argument that they were given as.
+        argument: Name of their argument, for errors.
         batches: The batches.
 
     Raises:
@@ -118,9 +118,9 @@ def messages_of(argument: str, batches: Iterable[Frames], batching: Batching) ->
     """Batches, cut so that no message has too many frames or bytes.
 
     Args:
-        argument: Name of the argument that they were given as.
+        argument: Name of their argument, for errors.
         batches: The batches.
-        batching: How much a message has at most.
+        batching: Limits of a message.
 
     Raises:
         InputError: If one is not a batch, when it is reached.
@@ -139,7 +139,7 @@ def refuse_other_arity(frames: Frames, arity: int) -> None:
     """Refuse detections of another shape than the benchmark's.
 
     Raises:
-        InputError: If they are of one.
+        InputError: If the shapes differ.
     """
     if frames.arity != arity:
         found = f"{frames.arity} coordinates per object"
@@ -169,8 +169,8 @@ def upload_requests(given: Examined, batching: Batching) -> Iterator[wire.Examin
     """The requests of an upload: the configuration, then all sides in turns.
 
     Args:
-        given: What is to be examined.
-        batching: How much a message has at most.
+        given: The arguments of the examination.
+        batching: Limits of a message.
 
     Raises:
         InputError: If an argument is wrong; for a wrong batch, when it is reached.

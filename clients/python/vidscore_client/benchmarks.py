@@ -312,7 +312,7 @@ class Benchmarks:
                 changed its definition since. Empty: in any case.
 
         Raises:
-            ConflictError: If it has submissions, and `force` is not set; or another etag.
+            ConflictError: If it has submissions and `force` is not set, or the etag differs.
             VidscoreError: If the call fails.
         """
         run_blocking(self._benchmarks.delete(benchmark, force=force, etag=etag))

@@ -23,8 +23,8 @@ class Measure:
         name: Name in reports.
         description: Its meaning, in one sentence.
         unit: ``count``, ``ratio``, ``px``, ``px^2`` and the like.
-        minimum: Least value; None if there is none.
-        maximum: Greatest value; None if there is none.
+        minimum: Lower bound of the value; None if there is none.
+        maximum: Upper bound of the value; None if there is none.
         direction: Whether ``higher`` or ``lower`` is better; ``none`` if it says nothing about
             quality alone.
         averaging: How values of many frames are combined: ``pooled``, ``mean`` or ``median``.
@@ -49,7 +49,7 @@ class EvaluatorDescription:
         title: One line for lists.
         task: Task of the evaluated systems: ``detection`` or ``tracking``.
         parameters_schema: JSON Schema of its parameters.
-        measures: Every measure that may stand in a report.
+        measures: Every measure that a report may have.
         ranking: Ranking measures, in rank order.
         truth_geometries: Allowed shapes of truth objects, among those that can be sent.
         detection_geometries: Allowed shapes of detections, among those that can be sent.

@@ -49,7 +49,7 @@ class ObjectFlag(IntFlag):
     """Special kinds of objects, as bits."""
 
     IGNORE = 1
-    """A don't-care object: not ground truth, and a detection of it is no false alarm."""
+    """A don't-care object: not ground truth, and a detection of it is no false positive."""
     CROWD = 2
     """A group of objects under one outline."""
     REGION = 4

@@ -49,13 +49,13 @@ class Benchmark:
             for organisers only.
         submission_budget: Number of scored submissions that a team may have in all, from the policy
             or, if its ``submissions_in_all`` is -1, from the truth; 0: no limit.
-        ladder_step_in_force: Present step of released scores, from the policy or, if its
+        ladder_step_in_force: Current step of released scores, from the policy or, if its
             ``ladder_step`` is 0, from the truth.
         private_sequence_count: Number of sequences whose scores are not released before the
             benchmark closes.
         private_sequences: Their names, for organisers only.
         warnings: Warnings about what the policy reveals; for organisers only.
-        etag: Identifies the present definition; for organisers only.
+        etag: Identifies the current definition; for organisers only.
         team_count: Number of teams with submissions that count as scored; 0 if the board is not
             shown.
     """
@@ -105,7 +105,7 @@ class TruthRevision:
         complete: Whether it is complete, so that nothing waits for more.
         comment: Reason for the upload.
         submissions_to_rescore: Number of scored submissions still to score again under it; 0 for
-            all revisions except the board's wanted one.
+            all revisions except the one that the board is to be based on.
         object_count: Number of objects; None if an older server has stored it.
         sequence_count: Number of sequences; None likewise.
         label_count: Number of labels; None likewise.
@@ -185,8 +185,8 @@ class Submission:
         frame_count: Number of durable frames in all streams together.
         streams: Its append streams.
         revision: Increases with every change.
-        due_time: Time of its next event by time alone; None for never.
-        due_reason: The ``state_reason`` that follows then, or ``draft_deleted``.
+        due_time: Time of its next state change by a timeout; None for none.
+        due_reason: The ``state_reason`` after that change, or ``draft_deleted``.
         warnings: Doubts about its detections, for people: names that the benchmark does not have,
             if names are public.
         chosen: Whether its team has chosen it for the final order of a benchmark with private
@@ -309,7 +309,7 @@ class SubmissionUpdate:
         scores: The scores.
         window_reports: A report for each evaluator over the last frames, if a window is watched and
             any of them has truth.
-        window_frame_count: Number of frames that they are over.
+        window_frame_count: Number of frames that they cover.
     """
 
     submission: Submission

@@ -14,7 +14,7 @@ class LeaderboardRow:
     """One submission on the board.
 
     Attributes:
-        rank: Rank from 1 on; equal scores share one. 0 if the row stands apart.
+        rank: Rank from 1 on; equal scores share one. 0: the row is not ranked.
         team: Team.
         submission: Full name of the submission, if it is visible; otherwise empty.
         title: Its title.

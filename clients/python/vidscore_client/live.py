@@ -134,7 +134,7 @@ OnStored = Callable[[StoredAnswer], object]
 
 
 class _Progress:
-    """Pending answers over all calls of a submission, of which one at a time is open."""
+    """Pending answers over all calls of a submission; one call at a time is open."""
 
     def __init__(self, monitor: Monitor, on_stored: OnStored | None) -> None:
         self.monitor = monitor

@@ -89,7 +89,7 @@ class TeamView:
     Attributes:
         team: The team.
         evaluator: Name of the evaluator.
-        now: Its present view.
+        now: Its current view.
         then: Its view after the change.
     """
 
@@ -104,8 +104,8 @@ class Queue:
     """Waiting, running and failed submissions of all benchmarks.
 
     Attributes:
-        submissions: The submissions without their streams, oldest state first.
-        counts: Number of submissions, by each state with any.
+        submissions: The submissions without their streams, those longest in their state first.
+        counts: Number of submissions by state, for states with any.
     """
 
     submissions: tuple[Submission, ...]

@@ -29,8 +29,8 @@ class Curve:
     Attributes:
         name: Name of the curve.
         columns: Coordinates of the points, by name.
-        domain: Domain that it is of; None for all.
-        label: Class that it is of; None for all.
+        domain: Its domain; None for all.
+        label: Its class; None for all.
     """
 
     name: str

@@ -229,7 +229,7 @@ class ScoreStream:
             frame: Number of the frame; each is sent once, in any order.
             coordinates: (N, 2 | 4 | 8) pixels, or an empty list for no objects.
             labels: N class labels, strings or integers; None if there are no classes.
-            confidences: N finite numbers, the greater the surer; None for all 1.
+            confidences: N finite numbers, higher is surer; None for all 1.
             track_ids: N identities of tracks, -1 for none; None for all -1.
             flags: N bits of `ObjectFlag`; None for all 0.
             domain: Domain of the video, if there are several.

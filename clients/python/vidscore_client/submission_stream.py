@@ -53,27 +53,27 @@ class AsyncSubmissionStream:
 
     @property
     def next_offset(self) -> int:
-        """Frames of the stream that were durable when it was opened; where to go on from."""
+        """Number of frames that were durable when the stream was opened; continue from there."""
         return self._sender.plan.stream.next_offset
 
     @property
     def source_position(self) -> str:
-        """How far the source of the frames that were durable at opening had been read."""
+        """The source position after the frames that were durable at opening."""
         return self._sender.plan.stream.source_position
 
     @property
     def acknowledged_frames(self) -> int:
-        """Frames of the stream that are known to be durable."""
+        """Number of frames of the stream that are known to be durable."""
         return self._sender.state.acknowledged
 
     @property
     def undelivered_frames(self) -> int:
-        """Frames that were taken and are not known to be durable; after the end, given up."""
+        """Number of accepted frames that are not known to be durable; after the end, lost ones."""
         return self._sender.state.undelivered
 
     @property
     def last_break(self) -> VidscoreError | None:
-        """Why the last try to deliver failed; None if none has since frames became durable."""
+        """Error of the last try to deliver; None if frames have become durable since."""
         return self._sender.state.last_break
 
     async def send(  # noqa: PLR0913 - one argument for each column of the wire
@@ -147,7 +147,7 @@ class AsyncSubmissionStream:
         )
 
     async def scores(self) -> list[SubmissionScore]:
-        """What may be seen of the submission's scores, newest first."""
+        """The visible scores of the submission, newest first."""
         return await self._submissions.scores(self.submission)
 
     async def __aenter__(self) -> Self:
@@ -193,7 +193,7 @@ class SubmissionStream:
     its order.
 
     As a context manager: leaving the block closes the stream, which delivers every frame; leaving
-    it with an exception abortes it. Either way the submission stays as it is until it is sealed.
+    it with an exception abortes it. Either way the submission stays open until it is sealed.
     """
 
     def __init__(self, stream: AsyncSubmissionStream) -> None:
@@ -212,27 +212,27 @@ class SubmissionStream:
 
     @property
     def next_offset(self) -> int:
-        """Frames of the stream that were durable when it was opened; where to go on from."""
+        """Number of frames that were durable when the stream was opened; continue from there."""
         return self._stream.next_offset
 
     @property
     def source_position(self) -> str:
-        """How far the source of the frames that were durable at opening had been read."""
+        """The source position after the frames that were durable at opening."""
         return self._stream.source_position
 
     @property
     def acknowledged_frames(self) -> int:
-        """Frames of the stream that are known to be durable."""
+        """Number of frames of the stream that are known to be durable."""
         return self._stream.acknowledged_frames
 
     @property
     def undelivered_frames(self) -> int:
-        """Frames that were taken and are not known to be durable; after the end, given up."""
+        """Number of accepted frames that are not known to be durable; after the end, lost ones."""
         return self._stream.undelivered_frames
 
     @property
     def last_break(self) -> VidscoreError | None:
-        """Why the last try to deliver failed; None if none has since frames became durable."""
+        """Error of the last try to deliver; None if frames have become durable since."""
         return self._stream.last_break
 
     def send(  # noqa: PLR0913 - one argument for each column of the wire
@@ -255,7 +255,7 @@ class SubmissionStream:
             frame: Number of the frame; each is sent once, over all streams of the submission.
             coordinates: (N, 2 | 4 | 8) pixels, or an empty list for no objects.
             labels: N class labels, strings or integers; None if there are no classes.
-            confidences: N finite numbers, the greater the surer; None for all 1.
+            confidences: N finite numbers, higher is surer; None for all 1.
             track_ids: N identities of tracks, -1 for none; None for all -1.
             domain: Domain of the video, if there are several.
             time_s: When the frame was captured, in seconds on any one clock; None if unknown.
@@ -358,7 +358,7 @@ class SubmissionStream:
         return run_blocking(self._stream.wait(timeout_s, on_change))
 
     def scores(self) -> list[SubmissionScore]:
-        """What may be seen of the submission's scores, newest first."""
+        """The visible scores of the submission, newest first."""
         return run_blocking(self._stream.scores())
 
     def __enter__(self) -> Self:

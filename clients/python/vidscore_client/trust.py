@@ -166,13 +166,13 @@ class Trust:
             benchmark: The benchmark.
             submissions: Scored submissions; empty: all that have a score.
             evaluators: Names, or (name, parameters); empty: the benchmark's own.
-            questions: What is asked.
+            questions: The questions.
             comment: Why, for the record.
 
         Raises:
             InputError: If an argument is wrong.
             ConflictError: If an examination of the benchmark has not ended.
-            LimitExceededError: If it is more than the server allows.
+            LimitExceededError: If it exceeds a limit of the server.
             VidscoreError: If the call fails for another reason.
         """
         work = self._trust.examine_ranking(
@@ -201,7 +201,7 @@ class Trust:
             evaluators: Names, or (name, parameters); empty: the specification's own. Without
                 parameters, they keep those of the specification.
             specification: The specification.
-            questions: What is asked.
+            questions: The questions.
             on_progress: Called with the progress while it runs.
             timeout_s: Seconds that it may take; None for no limit.
 
@@ -240,9 +240,9 @@ class Trust:
         Args:
             test: Name of the test, such as ``multiclass-detection``.
             criteria: Criteria of the trustworthiness paper by name, or evaluators as names or
-                (name, parameters); empty: all that the paper has for the test.
-            strata: Parts into which the range of object numbers is cut; the server's default if
-                None.
+                (name, parameters); empty: all criteria of the paper for the test.
+            strata: Number of strata of the range of object counts; None for the server's
+                default.
             realisations: Number of families of scenes per stratum; likewise.
             seed: Seed of the random numbers; likewise.
             comment: Why, for the record.
@@ -250,7 +250,7 @@ class Trust:
         Raises:
             InputError: If an argument is wrong.
             ConflictError: If a test has not ended.
-            LimitExceededError: If it is more than the server allows.
+            LimitExceededError: If it exceeds a limit of the server.
             VidscoreError: If the call fails for another reason.
         """
         plan = {"strata": strata, "realisations": realisations, "seed": seed}

@@ -54,7 +54,7 @@ FRAME_SOURCES = {
 """Sources of the frames of a live benchmark, in words."""
 
 FRAME_SOURCE_WORDS = {int(number): word for word, number in FRAME_SOURCES.items()}
-"""The same by number."""
+"""The words by number."""
 
 
 def _fill_classes(message: Any, _key: str, value: Any, path: str) -> None:

@@ -1,4 +1,4 @@
-//! Scores a file of detections against a file of truth, both in the generic CSV.
+//! Scores a file of detections against a file of truth, both in the generic CSV format.
 //!
 //!     cargo run --example score_file localhost:50051 f1 truth.csv detections.csv
 
@@ -100,7 +100,7 @@ fn flags(words: &str) -> ObjectFlags {
         })
 }
 
-/// Read a file of the generic CSV: columns by name, a row for each object.
+/// Read a file in the generic CSV format: named columns, a row for each object.
 fn read(path: &str) -> Result<(Geometry, Vec<Frame>), Box<dyn Error>> {
     let mut reader = Reader::from_path(path).map_err(|error| format!("{path}: {error}"))?;
     let header = reader.headers()?.clone();

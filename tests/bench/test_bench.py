@@ -33,9 +33,7 @@ def test_actions_run_in_turn_after_a_warm_up() -> None:
     assert results == [None, None]
 
 
-def test_a_short_run_is_repeated_and_gives_the_mean(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_short_run_is_repeated_and_gives_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
     played_s = 0.0
     called: list[float] = []
 

@@ -78,17 +78,13 @@ def test_there_are_four_main_sections_and_every_tutorial_is_in_the_first(
     assert tutorials == {*written, "adding-an-evaluator.md"}
 
 
-def test_the_library_reference_has_every_public_name(
-    sources: tuple[Path, list[Group]],
-) -> None:
+def test_the_library_reference_has_every_public_name(sources: tuple[Path, list[Group]]) -> None:
     text = (sources[0] / LIBRARY.place).read_text("utf-8")
     found = re.findall(r"^\.\. auto\w+:: vidscore\.(\w+)$", text, re.MULTILINE)
     assert sorted(found) == sorted(vidscore.__all__)
 
 
-def test_the_http_reference_has_every_call_of_the_server(
-    sources: tuple[Path, list[Group]],
-) -> None:
+def test_the_http_reference_has_every_call_of_the_server(sources: tuple[Path, list[Group]]) -> None:
     text = (sources[0] / HTTP.place).read_text("utf-8")
     assert sorted(re.findall(r"^POST (\S+)$", text, re.MULTILINE)) == sorted(ROLES_BY_RPC)
 

@@ -109,9 +109,7 @@ def test_frames_that_are_tallied_separately_add_up_to_the_whole(scene: Case, thr
     assert list(map(tally_to_bytes, tallies)) == whole
 
 
-def test_large_data_is_tallied_in_all_available_threads(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_large_data_is_tallied_in_all_available_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each thread gets frames of one sequence; for an evaluator of sequences there is one part."""
     boxes = make_annotations({("", "a"): {frame: [(0, 0, 9, 9)] for frame in range(40)}})
     parts: list[int] = []
@@ -193,9 +191,7 @@ def test_evaluators_tallied_together_get_the_same_as_alone(workers: int) -> None
         assert tally_to_bytes(tally) == tally_to_bytes(evaluator.tally(truth, detections))
 
 
-def test_parts_tallied_in_parallel_add_up_to_the_whole(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_parts_tallied_in_parallel_add_up_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """For any number of threads; every evaluator may be used by several."""
     truth, detections = _tracked_scene()
     monkeypatch.setattr(jobs, "OBJECTS_PER_PART", 20)

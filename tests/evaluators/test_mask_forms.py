@@ -56,9 +56,7 @@ sides = st.integers(1, 32)
 
 
 @given(st.lists(st.tuples(polygons(), sides, sides), min_size=1, max_size=3))
-def test_polygons_become_the_pixels_of_pycocotools(
-    things: list[tuple[Polygons, int, int]],
-) -> None:
+def test_polygons_become_the_pixels_of_pycocotools(things: list[tuple[Polygons, int, int]]) -> None:
     sizes = np.array([thing[1:] for thing in things], dtype=np.int64)
     masks = masks_from_polygons([thing[0] for thing in things], sizes)
     assert in_normal_form(masks)

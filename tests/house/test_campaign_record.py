@@ -95,9 +95,7 @@ def test_measurements_of_a_run_are_shown_beside_its_sums(path: Path) -> None:
     assert (first, second) == ("| load | longest | 0.4 s |", "| load | streams | 1000 |")
 
 
-def test_the_sum_of_faults_counts_only_servers_power_disks_and_networks(
-    path: Path,
-) -> None:
+def test_the_sum_of_faults_counts_only_servers_power_disks_and_networks(path: Path) -> None:
     record("disk", 0, {"times full": 3}, [], 1.0)
     kills = {"SIGKILLs of a server": 1000, "SIGKILLs of a server that starts": 20}
     record("kills", 0, {**kills, "competitions for a stream": 7}, [], 1.0)

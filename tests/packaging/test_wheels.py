@@ -142,9 +142,7 @@ def _metadata(wheel: Path) -> str:
         return archive.read(name).decode()
 
 
-def test_a_wheel_built_from_the_tree_needs_the_client_beside_it(
-    tmp_path: Path,
-) -> None:
+def test_a_wheel_built_from_the_tree_needs_the_client_beside_it(tmp_path: Path) -> None:
     """So `pip install .` works although no package index has the client."""
     wheel = _asked("build_wheel", ROOT, tmp_path)
     client = (ROOT / "clients/python").as_uri()

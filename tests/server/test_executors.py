@@ -274,9 +274,7 @@ async def test_the_executor_scores_submissions_above_a_size(
 
 
 @pytest.mark.slow
-async def test_the_executor_rescores_submissions_of_any_size(
-    tmp_path: Path,
-) -> None:
+async def test_the_executor_rescores_submissions_of_any_size(tmp_path: Path) -> None:
     executor = PlayedWorkers()
     async with hosting(tmp_path, executor=executor) as hosted:
         await _submit(hosted.organiser, hosted.red)

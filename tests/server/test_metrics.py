@@ -182,9 +182,7 @@ def test_a_hosted_submission_appears_in_figures_and_in_no_label(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_sealed_submissions_without_truth_are_counted_as_waiting_for_it(
-    tmp_path: Path,
-) -> None:
+def test_sealed_submissions_without_truth_are_counted_as_waiting_for_it(tmp_path: Path) -> None:
     with metered(tmp_path) as server:
         _submit(server, with_truth=False)
         eventually(

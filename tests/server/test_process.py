@@ -154,9 +154,7 @@ def test_a_client_that_keeps_sending_learns_that_the_server_stops(hurried: bool)
 
 
 @pytest.mark.slow
-def test_a_worker_killed_at_work_affects_neither_the_stream_nor_the_server(
-    tmp_path: Path,
-) -> None:
+def test_a_worker_killed_at_work_affects_neither_the_stream_nor_the_server(tmp_path: Path) -> None:
     marker = tmp_path / "at-work"
     with _process() as server:
         worker = server.line("worker started")["process_id"]

@@ -251,9 +251,7 @@ async def test_bounded_work_runs_in_another_process_and_returns_its_result() -> 
         partial(os._exit, 9),
     ],
 )
-async def test_work_over_the_memory_limit_is_ended_and_reported(
-    work: partial[object],
-) -> None:
+async def test_work_over_the_memory_limit_is_ended_and_reported(work: partial[object]) -> None:
     with pytest.raises(MemoryError):
         await run_bounded(work, MEMORY_BYTES)
 

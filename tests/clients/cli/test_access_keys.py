@@ -95,9 +95,7 @@ def test_a_secret_file_is_removed_if_the_server_creates_no_token(
     assert not path.exists()
 
 
-def test_without_a_file_the_secret_is_printed_last_and_once(
-    organiser: Call,
-) -> None:
+def test_without_a_file_the_secret_is_printed_last_and_once(organiser: Call) -> None:
     result = organiser("token", "create", "viewer")
     assert re.fullmatch(r"vidscore_[0-9a-f]{16}_[0-9a-f]{64}\n", result.stdout)
     assert result.stdout.strip() not in result.stderr

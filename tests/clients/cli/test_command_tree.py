@@ -267,9 +267,7 @@ def test_an_option_of_other_tools_or_dashes_gets_a_suggestion(typed: str, meant:
 @pytest.mark.parametrize(
     "words", [("--truth", "t.csv", "score"), ("benchmark", "--server", "h:1", "list")]
 )
-def test_an_option_before_its_command_is_told_where_it_belongs(
-    words: tuple[str, ...],
-) -> None:
+def test_an_option_before_its_command_is_told_where_it_belongs(words: tuple[str, ...]) -> None:
     result = run(*words)
     assert result.exit_code == 2
     assert "here; the options of a command go after its name\n" in result.stderr

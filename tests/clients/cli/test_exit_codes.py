@@ -170,9 +170,7 @@ def test_a_measure_that_is_not_a_dissimilarity_is_a_usage_error() -> None:
     assert "Invalid value for --measure: found measure f2 of f1, expected one" in result.stderr
 
 
-def test_an_unreadable_file_is_refused_by_the_reader(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_unreadable_file_is_refused_by_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(path: Path, *_: object, **__: object) -> bytes:
         raise PermissionError(13, "Permission denied", str(path))
 

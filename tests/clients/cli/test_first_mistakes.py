@@ -357,9 +357,7 @@ def test_an_unknown_sequence_is_reported_with_its_first_line_and_a_suggestion(
     assert "d.csv, line 4: found sequence x1, expected a sequence" in result.stderr
 
 
-def test_the_file_of_an_unknown_sequence_is_reported_with_a_suggestion(
-    tmp_path: Path,
-) -> None:
+def test_the_file_of_an_unknown_sequence_is_reported_with_a_suggestion(tmp_path: Path) -> None:
     row = "1,1,1,1,9,9,1,-1,-1,-1\n"
     _write(tmp_path, {"t/street/gt/gt.txt": "1,1,1,1,9,9,1,1,1\n"})
     _write(tmp_path, {"d/street.txt": row, "d/stret.txt": row})

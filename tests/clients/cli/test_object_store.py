@@ -200,9 +200,7 @@ def test_a_store_that_cannot_be_reached_is_reported_in_one_line(
     assert said.startswith(f"Error: {SIDES[1]}: the store cannot be used (Could not connect to")
 
 
-def test_the_error_names_the_extra_if_a_package_is_missing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_error_names_the_extra_if_a_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
     result = run("score", "f1", *SIDES)
     said = "Error: paths such as s3:// need s3fs: pip install 'vidscore[s3]'\n"

@@ -343,9 +343,7 @@ def test_a_selection_of_frames_cannot_be_combined_with_online(truth: str) -> Non
         score("f1", truth, truth, online=True, select=Selection(frames="1:2"))
 
 
-def test_score_reads_arrivals_from_files_and_writes_a_normal_report(
-    tmp_path: Path,
-) -> None:
+def test_score_reads_arrivals_from_files_and_writes_a_normal_report(tmp_path: Path) -> None:
     found = tmp_path / "found.jsonl"
     timed = [one | {"arrival_s": one["time_s"] + 0.5} for one in TRUTH if "time_s" in one]
     found.write_text(lines(timed))

@@ -145,9 +145,7 @@ def test_skipped_lines_are_reported(environment: Environment) -> None:
     assert "Warning: 1 line left out:\n  line 4: found invalid JSON" in result.stderr
 
 
-def test_lines_of_a_wrong_shape_are_refused_with_their_line(
-    environment: Environment,
-) -> None:
+def test_lines_of_a_wrong_shape_are_refused_with_their_line(environment: Environment) -> None:
     point = '{"sequence": "street", "frame": 9, "objects": [{"point": [1, 2]}]}'
     result = pipe(environment, point, "--submission", "points")
     assert result.exit_code == ExitCode.INPUT

@@ -277,9 +277,7 @@ def test_an_unwritable_output_is_refused_before_any_work(
         check_output(str(tmp_path / output))
 
 
-def test_a_missed_class_is_shown_and_one_that_does_not_occur_is_not(
-    tmp_path: Path,
-) -> None:
+def test_a_missed_class_is_shown_and_one_that_does_not_occur_is_not(tmp_path: Path) -> None:
     """A figure of 0 is a score; counts of 0 beside undefined figures count nothing."""
     block = Block(
         {"objects": (3, 0), "ap": (0.0, None), "ap_small": (None, None)}, classes=("car", "bus")

@@ -225,9 +225,7 @@ def logits(tmp_path: Path) -> tuple[str, ...]:
     return ("--truth", str(paths[0]), "--detections", str(paths[1]))
 
 
-def test_scores_that_are_not_confidences_are_refused_with_advice(
-    logits: tuple[str, ...],
-) -> None:
+def test_scores_that_are_not_confidences_are_refused_with_advice(logits: tuple[str, ...]) -> None:
     """The line, the option that helps, and nothing is written."""
     result = run("score", "neovision2", *logits)
     assert (result.exit_code, result.stdout) == (1, "")

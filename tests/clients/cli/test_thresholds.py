@@ -53,9 +53,7 @@ def test_each_missed_threshold_is_a_line_and_the_exit_code_is_6(
     assert json.loads(result.stdout)["evaluator"] == "f1"
 
 
-def test_if_lower_is_better_the_threshold_is_the_maximum(
-    sides: list[str],
-) -> None:
+def test_if_lower_is_better_the_threshold_is_the_maximum(sides: list[str]) -> None:
     # In frame 0 one of two is unmatched, in frame 1 all: the mean of 1/2 and 1.
     report = json.loads(well(run("score", "ospa", *sides, "--format", "json")))
     [value] = [

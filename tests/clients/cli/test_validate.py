@@ -87,9 +87,7 @@ def test_a_sequence_that_the_truth_lacks_is_a_fault_as_in_a_score(tmp_path: Path
     assert said in scored.stderr
 
 
-def test_a_sequence_that_the_truth_lacks_is_a_fault_beside_invalid_rows(
-    tmp_path: Path,
-) -> None:
+def test_a_sequence_that_the_truth_lacks_is_a_fault_beside_invalid_rows(tmp_path: Path) -> None:
     header = "sequence,frame,x1,y1,x2,y2\n"
     truth, detections = tmp_path / "t.csv", tmp_path / "d.csv"
     truth.write_text(header + "street,0,10,10,50,50\n")
@@ -124,9 +122,7 @@ def test_a_shape_that_an_evaluator_cannot_use_is_a_fault(data: Path) -> None:
     assert "found points (x, y), expected corners or upright boxes" in result.stdout
 
 
-def test_json_lines_without_objects_have_the_shape_that_an_evaluator_needs(
-    tmp_path: Path,
-) -> None:
+def test_json_lines_without_objects_have_the_shape_that_an_evaluator_needs(tmp_path: Path) -> None:
     """As for `vidscore score`."""
     path = tmp_path / "found.jsonl"
     path.write_text('{"sequence": "1", "frame": 1, "objects": []}\n')

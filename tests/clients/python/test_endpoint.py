@@ -154,9 +154,7 @@ def test_half_of_a_client_certificate_is_refused() -> None:
         Tls(private_key="client.key")
 
 
-def test_a_network_proxy_is_not_used_for_this_machine(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_network_proxy_is_not_used_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://192.0.2.1:1")
     monkeypatch.delenv("no_proxy", raising=False)
     with serving(evaluators=["a"]) as server, connect(server.target) as client:

@@ -184,9 +184,7 @@ def test_what_the_server_writes_is_what_this_side_reads(
 
 
 @pytest.mark.parametrize("kind", [EpochStaleError, QuotaError, SubmissionEndedError, VersionError])
-def test_an_exception_of_a_reason_is_a_subclass_of_that_of_its_code(
-    kind: type[StateError],
-) -> None:
+def test_an_exception_of_a_reason_is_a_subclass_of_that_of_its_code(kind: type[StateError]) -> None:
     refusal = refusal_of(kind("why", next_offset="7"))
     error = error_from_failure(
         failure(refusal.code, refusal.message, status_of(refusal).SerializeToString())

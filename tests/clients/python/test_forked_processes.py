@@ -55,9 +55,7 @@ def _run(target: str, **parts: str) -> str:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
-def test_a_forked_process_learns_that_the_submission_is_not_its_own(
-    fake: FakeSubmissions,
-) -> None:
+def test_a_forked_process_learns_that_the_submission_is_not_its_own(fake: FakeSubmissions) -> None:
     printed = _run(
         fake.target,
         opened='client.submit("streets", "run")',

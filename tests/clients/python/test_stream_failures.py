@@ -204,9 +204,7 @@ def test_leaving_the_block_without_finish_cancels_and_raises_nothing(streaming: 
     assert server.finished.wait(WAIT_S)
 
 
-def test_leaving_the_block_by_an_exception_cancels_and_passes_it_on(
-    streaming: Streaming,
-) -> None:
+def test_leaving_the_block_by_an_exception_cancels_and_passes_it_on(streaming: Streaming) -> None:
     with pytest.raises(ZeroDivisionError), streaming() as (server, _):
         raise ZeroDivisionError
     assert server.finished.wait(WAIT_S)
@@ -237,9 +235,7 @@ def test_a_callback_that_raises_cancels_the_stream_and_is_the_cause(streaming: S
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
-def test_a_failing_server_ends_a_callers_wait_for_room(
-    streaming: Streaming,
-) -> None:
+def test_a_failing_server_ends_a_callers_wait_for_room(streaming: Streaming) -> None:
     go_on = threading.Event()
     batching = Batching(batch_interval_s=0.0, queue_frames=1, block_timeout_s=WAIT_S)
     with streaming(slow(go_on), batching=batching) as (server, stream):

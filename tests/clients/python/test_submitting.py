@@ -191,9 +191,7 @@ def test_a_name_that_another_team_has_taken_is_a_conflict(
     assert caught.value.reason == "NAME_TAKEN"
 
 
-def test_a_missing_benchmark_is_raised_at_opening(
-    fake: FakeSubmissions,
-) -> None:
+def test_a_missing_benchmark_is_raised_at_opening(fake: FakeSubmissions) -> None:
     with connect(fake.target) as client, pytest.raises(NotFoundError):
         client.submit("roads")
 
@@ -364,9 +362,7 @@ def test_no_thread_outlives_its_stream(fake: FakeSubmissions) -> None:
         assert stream_threads() == before
 
 
-def test_a_leaked_stream_warns_and_its_client_closes_it(
-    fake: FakeSubmissions,
-) -> None:
+def test_a_leaked_stream_warns_and_its_client_closes_it(fake: FakeSubmissions) -> None:
     before = stream_threads()
     with connect(fake.target) as client:
         leaked = [client.submit("streets", "run")]
@@ -429,9 +425,7 @@ def test_closing_a_stream_that_another_thread_closes_waits_for_its_frames(
     assert undelivered == [0, 0]
 
 
-def test_a_cancelled_close_delivers_when_it_is_called_again(
-    fake: FakeSubmissions,
-) -> None:
+def test_a_cancelled_close_delivers_when_it_is_called_again(fake: FakeSubmissions) -> None:
     fake.go_on.clear()
 
     async def submit() -> None:

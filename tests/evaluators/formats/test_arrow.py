@@ -122,9 +122,7 @@ def test_only_the_batches_of_wanted_sequences_are_read_completely(
         assert {index for index, fields in read if len(fields) > 1} == {2}
 
 
-def test_a_large_enough_batch_ends_with_a_sequence(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_large_enough_batch_ends_with_a_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_column_writing, "SMALL_GROUP_ROWS", 3)
     monkeypatch.setattr(_column_writing, "GROUP_ROWS", 5)
     sizes = {"a": 1, "b": 1, "c": 4, "d": 7, "e": 1}

@@ -90,9 +90,7 @@ def test_a_truth_is_read_as_written(tmp_path: Path) -> None:
     assert column(side, "area") == [600.25, 9.0, None]
 
 
-def test_the_area_from_width_and_height_is_kept_if_the_corners_give_another(
-    tmp_path: Path,
-) -> None:
+def test_the_area_from_width_and_height_is_kept_if_the_corners_give_another(tmp_path: Path) -> None:
     """0.1 + 0.2 - 0.1 is more than 0.2; pycocotools sorts boxes by their given sizes."""
     document = changed("annotations", 0, bbox=[0.1, 0, 0.2, 1])
     side = truth_of(saved(tmp_path / "truth.json", document)).annotations
@@ -272,9 +270,7 @@ def test_a_file_that_is_not_coco_is_refused(
     assert any(expected in str(fault) for fault in faults), faults
 
 
-def test_an_unrelated_object_is_one_fault_that_explains_what_results_are(
-    tmp_path: Path,
-) -> None:
+def test_an_unrelated_object_is_one_fault_that_explains_what_results_are(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", '{"predictions": [], "version": 1}')
     [fault] = validate_file(path, side=Side.DETECTIONS)
     assert fault.found == "an object with predictions, version"

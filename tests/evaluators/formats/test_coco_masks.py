@@ -126,9 +126,7 @@ def test_polygons_of_results_have_the_size_of_the_image_in_the_truth(tmp_path: P
         assert pair.detections.annotations.coordinates.tolist() == [box]
 
 
-def test_polygons_of_results_with_a_truth_without_sizes_get_advice(
-    tmp_path: Path,
-) -> None:
+def test_polygons_of_results_with_a_truth_without_sizes_get_advice(tmp_path: Path) -> None:
     """Those that have boxes are read as boxes; --image-size is named either way."""
     truth = saved(tmp_path / "t.json", truth_of(annotation(1, POLYGON), size=False))
     entry = {"image_id": 1, "category_id": 1, "score": 0.5, "segmentation": POLYGON}

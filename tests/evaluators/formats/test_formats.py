@@ -147,9 +147,7 @@ def test_a_file_of_another_format_than_the_requested_one_is_refused_with_its_own
     assert "looks like" not in str(own)
 
 
-def test_a_subfolder_of_the_requested_format_is_named(
-    tmp_path: Path,
-) -> None:
+def test_a_subfolder_of_the_requested_format_is_named(tmp_path: Path) -> None:
     """As in TrackEval, whose trackers keep their files in a folder data."""
     row = "0 1 Car -1 -1 -10 1 2 30 40 -1 -1 -1 -1000 -1000 -1000 -10 0.9\n"
     for name in ("0001", "0002"):

@@ -138,9 +138,7 @@ def test_equal_annotations_give_equal_bytes(format_name: str) -> None:
     assert first == second
 
 
-def test_large_enough_row_groups_end_with_a_sequence(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_large_enough_row_groups_end_with_a_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
     """From three rows on, and at any row with five."""
     monkeypatch.setattr(_column_writing, "SMALL_GROUP_ROWS", 3)
     monkeypatch.setattr(_column_writing, "GROUP_ROWS", 5)

@@ -130,7 +130,7 @@ def test_objects_flagged_by_the_class_in_the_new_format_are_reported(
         if not FORMATS[name].writer.capacity[Side.TRUTH].flags & flag
     ],
 )
-def test_objects_with_a_flag_that_the_format_lacks_are_left_out_and_reported(
+def test_objects_with_a_flag_that_the_format_lacks_are_left_out(
     tmp_path: Path, name: str, flag: ObjectFlag
 ) -> None:
     """Without their flag they would count."""
@@ -144,9 +144,7 @@ def test_objects_with_a_flag_that_the_format_lacks_are_left_out_and_reported(
     assert f"1 object flagged {str(flag.name).lower()} left out" in remarks
 
 
-def test_distractors_that_get_the_distractor_class_of_motchallenge_are_reported(
-    tmp_path: Path,
-) -> None:
+def test_distractors_that_get_the_class_of_distractors_are_reported(tmp_path: Path) -> None:
     van = Thing((1.0, 2.0, 8.0, 9.0), "car", flags=ObjectFlag.DISTRACTOR)
     truth = make_annotations({STREET: {1: [van, van, Thing(van.coordinates, "car")]}}, arity=BOX)
     back, remarks = there_and_back(truth, "motchallenge", Side.TRUTH, tmp_path)
@@ -244,9 +242,7 @@ def test_coco_results_keep_their_own_numbers(tmp_path: Path, whole: bool) -> Non
     assert conversion.remarks == ()
 
 
-def test_coco_results_without_the_names_of_a_truth_are_reported_to_be_numbers(
-    tmp_path: Path,
-) -> None:
+def test_coco_results_without_the_names_of_a_truth_are_reported(tmp_path: Path) -> None:
     """A truth in CSV whose class is car has no class 7."""
     entry = {"image_id": 42, "category_id": 7, "bbox": [1.0, 2.0, 3.0, 4.0], "score": 0.5}
     path = write(tmp_path / "found.json", json.dumps([entry]))
@@ -267,7 +263,7 @@ def test_coco_results_without_the_names_of_a_truth_are_reported_to_be_numbers(
         ("", ()),
     ],
 )
-def test_a_class_that_detections_lose_in_motchallenge_is_reported(
+def test_a_class_that_motchallenge_detections_lose_is_reported(
     label: str, said: tuple[str, ...]
 ) -> None:
     found = make_annotations({STREET: {7: [Thing((1.0, 2.0, 3.0, 4.0), label)]}})
@@ -387,7 +383,7 @@ def test_occlusion_levels_that_become_booleans_are_reported(tmp_path: Path) -> N
         ("motchallenge", Side.DETECTIONS, Thing((1, 2, 8, 9), "car"), ("", "det"), "sequence"),
     ],
 )
-def test_data_that_would_be_read_with_another_meaning_is_refused(
+def test_data_that_would_be_read_differently_is_refused(
     name: str, side: Side, thing: Thing, key: tuple[str, str], field: str
 ) -> None:
     """DCF marks a frame, no area is below 0, and a folder with det.txt is that of one sequence."""

@@ -321,9 +321,7 @@ def test_workers_give_the_same_as_this_process() -> None:
     assert there.to_dict() == here.to_dict()
 
 
-def test_frames_are_listed_by_the_difference_in_mistakes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_frames_are_listed_by_the_difference_in_mistakes(monkeypatch: pytest.MonkeyPatch) -> None:
     def outcomes(_: F1, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
         """A detection at x = 0 finds the object of its frame; any other is a false positive."""
         del at
@@ -356,9 +354,7 @@ def test_the_difference_of_a_frame_is_that_of_the_mistakes_of_both_systems(
     assert FrameDifference(SequenceKey("", "a"), 0, first, second).value == more
 
 
-def test_without_outcomes_frames_are_left_out_with_a_note(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_outcomes_frames_are_left_out_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(F1, "has_outcomes", False)
     one = compared(draws=5)(a=A, b=B)
     assert pair_of(one).frames is None

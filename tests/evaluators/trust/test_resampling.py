@@ -76,9 +76,7 @@ def test_a_draw_is_scored_as_the_data_set_that_it_stands_for(
         assert evaluator.scores(drawn) == evaluator.scores(expected)
 
 
-def test_equal_draws_are_scored_once_and_stay_in_place(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_equal_draws_are_scored_once_and_stay_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     evaluator = create_evaluator("spotgeo")
     contest = points_contest()
     tallies = sequence_tallies(evaluator, contest)

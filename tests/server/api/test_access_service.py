@@ -82,9 +82,7 @@ async def test_tokens_and_audit_records_are_paged_without_gaps(hosted: Hosted) -
     assert len(set(seen)) == len(seen) == 4
 
 
-async def test_every_change_is_recorded_with_who_made_it(
-    hosted: Hosted,
-) -> None:
+async def test_every_change_is_recorded_with_who_made_it(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
     await hosted.red.submit(points({1: HERE}))

@@ -29,9 +29,7 @@ def _stub(running: Running) -> evaluator_service_pb2_grpc.EvaluatorServiceAsyncS
     return evaluator_service_pb2_grpc.EvaluatorServiceStub(running.channel)
 
 
-async def test_the_pages_list_every_evaluator_once_built_in_ones_first(
-    running: Running,
-) -> None:
+async def test_the_pages_list_every_evaluator_once_built_in_ones_first(running: Running) -> None:
     names, token = [], ""
     while True:
         page = await _stub(running).ListEvaluators(

@@ -336,9 +336,7 @@ async def test_an_error_is_sent_as_its_status(
     assert [(line["code"], line["reason"]) for line in lines] == [(code, reason)]
 
 
-async def test_a_call_cancelled_by_its_client_gets_no_status(
-    lines: list[dict[str, Any]],
-) -> None:
+async def test_a_call_cancelled_by_its_client_gets_no_status(lines: list[dict[str, Any]]) -> None:
     context = Context("")
 
     async def fail(_: Any, __: Responses[Any]) -> None:

@@ -84,9 +84,7 @@ async def test_any_commit_invalidates_an_answer(context: Context) -> None:
     assert found == ["0", "1", "1"]
 
 
-async def test_an_answer_is_not_cached_if_a_commit_happened_meanwhile(
-    context: Context,
-) -> None:
+async def test_an_answer_is_not_cached_if_a_commit_happened_meanwhile(context: Context) -> None:
     answers, made = KeptAnswers(context), Maker()
 
     async def overtaken() -> tuple[pb.GetBenchmarkResponse, datetime | None]:

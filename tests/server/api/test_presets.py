@@ -39,9 +39,7 @@ def _stub(running: Running) -> evaluator_service_pb2_grpc.EvaluatorServiceAsyncS
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_the_pages_list_every_preset_once_with_all_its_fields(
-    running: Running,
-) -> None:
+async def test_the_pages_list_every_preset_once_with_all_its_fields(running: Running) -> None:
     names, token = [], ""
     while True:
         page = await _stub(running).ListPresets(

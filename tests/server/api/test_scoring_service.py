@@ -163,9 +163,7 @@ async def test_a_live_summary_has_neither_single_sequences_nor_curves(running: R
     assert len(last.final.reports[0].curves) == 1
 
 
-async def test_a_request_for_live_reports_is_ignored_if_none_can_be_sent(
-    running: Running,
-) -> None:
+async def test_a_request_for_live_reports_is_ignored_if_none_can_be_sent(running: Running) -> None:
     live = scoring_service_pb2.LiveReporting(frame_interval=1)
     message = scoring_service_pb2.ScoreBatchRequest(
         configuration=configuration("moody", live=live), truth=[TRUTH], detections=[DETECTIONS]

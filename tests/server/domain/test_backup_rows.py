@@ -180,9 +180,7 @@ async def test_a_request_id_belongs_to_its_rpc(hosted: Hosted) -> None:
     assert refused.reason == "REQUEST_ID_REUSED"
 
 
-async def test_two_benchmarks_with_the_same_truth_do_not_reveal_it(
-    hosted: Hosted,
-) -> None:
+async def test_two_benchmarks_with_the_same_truth_do_not_reveal_it(hosted: Hosted) -> None:
     digests = []
     for name in ("dots", "other"):
         await hosted.organiser.create(dots(), name)

@@ -106,9 +106,7 @@ async def test_changes_of_fixed_fields_are_refused(hosted: Hosted, paths: tuple[
     assert found.code is grpc.StatusCode.INVALID_ARGUMENT
 
 
-async def test_an_update_with_an_outdated_etag_is_refused(
-    hosted: Hosted,
-) -> None:
+async def test_an_update_with_an_outdated_etag_is_refused(hosted: Hosted) -> None:
     created = await hosted.organiser.create_benchmark()
     mine, theirs = dots(submissions_per_day=1), dots(submissions_per_day=2)
     mine.etag = theirs.etag = created.etag
@@ -123,9 +121,7 @@ async def test_an_update_with_an_outdated_etag_is_refused(
     assert (await _update(hosted.organiser, mine, "policy")).policy.submissions_per_day == 1
 
 
-async def test_a_deletion_with_an_outdated_etag_is_refused(
-    hosted: Hosted,
-) -> None:
+async def test_a_deletion_with_an_outdated_etag_is_refused(hosted: Hosted) -> None:
     created = await hosted.organiser.create_benchmark()
     changed = await _update(hosted.organiser, dots(submissions_per_day=2), "policy")
     found = await refusal(_delete(hosted.organiser, force=False, etag=created.etag))
@@ -296,9 +292,7 @@ async def test_a_team_has_a_daily_quota_and_cancelled_submissions_do_not_count(
     assert found.metadata["quota"] == "submissions_in_all"
 
 
-async def test_submissions_created_earlier_do_not_evade_the_daily_quota(
-    hosted: Hosted,
-) -> None:
+async def test_submissions_created_earlier_do_not_evade_the_daily_quota(hosted: Hosted) -> None:
     week = Duration(seconds=7 * 86_400)
     await hosted.organiser.create_benchmark(submissions_per_day=1, quiet_timeout=week)
     await hosted.red.begin(points({1: HERE}), "yesterdays")
@@ -311,9 +305,7 @@ async def test_submissions_created_earlier_do_not_evade_the_daily_quota(
     await hosted.red.seal("yesterdays")
 
 
-async def test_simultaneous_merges_are_all_in_the_last_revision(
-    hosted: Hosted,
-) -> None:
+async def test_simultaneous_merges_are_all_in_the_last_revision(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(points({1: []}))
     uploads = (points({number: [(1.0, 2.0)]}) for number in range(2, 6))

@@ -119,7 +119,5 @@ def test_tiers_of_unreleased_scores_would_let_the_attack_succeed(setting: Settin
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("sequences", SEQUENCES)
-def test_tiers_by_the_latest_submission_reveal_no_more_than_by_the_best(
-    sequences: int,
-) -> None:
+def test_tiers_by_the_latest_submission_reveal_no_more_than_by_the_best(sequences: int) -> None:
     assert not exceeds(attacked(LATEST, sequences, "50"), attacked(FINAL, sequences, "50"))

@@ -247,9 +247,7 @@ async def test_a_release_makes_tiers_stale_until_they_are_computed(hosted: Hoste
     assert tiers(later)["red"][0] == 1
 
 
-async def test_a_backup_contains_the_tiers_and_draws_of_a_board(
-    tmp_path: Path,
-) -> None:
+async def test_a_backup_contains_the_tiers_and_draws_of_a_board(tmp_path: Path) -> None:
     async with hosting(tmp_path) as hosted:
         await hosted.organiser.create_benchmark(visibility=LIVE)
         await hosted.organiser.upload(sky(6))

@@ -149,9 +149,7 @@ async def test_a_board_is_paged(hosted: Hosted) -> None:
     assert second.next_page_token == ""
 
 
-async def test_a_rescoring_reports_what_it_changed_and_keeps_the_old_scores(
-    hosted: Hosted,
-) -> None:
+async def test_a_rescoring_reports_what_it_changed_and_keeps_the_old_scores(hosted: Hosted) -> None:
     review = benchmark_pb2.RESCORE_REVIEW
     await hosted.organiser.create_benchmark(ladder_step=0.1, rescore=review)
     await hosted.organiser.upload(TRUTH)
@@ -239,9 +237,7 @@ async def test_the_start_and_the_end_of_a_rescoring_are_audited_with_its_reason(
     assert await _audited(hosted.organiser, "rescored") == [(BENCHMARK, name)]
 
 
-async def test_a_rescoring_needs_truth_and_a_valid_reason(
-    hosted: Hosted,
-) -> None:
+async def test_a_rescoring_needs_truth_and_a_valid_reason(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     refused = await refusal(_rescore(hosted.organiser))
     assert refused.code is grpc.StatusCode.NOT_FOUND

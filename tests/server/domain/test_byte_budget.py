@@ -156,9 +156,7 @@ async def test_a_client_that_does_not_wait_is_throttled_and_all_its_data_is_stor
     assert _room(hosted).held_bytes == 0
 
 
-async def test_many_calls_of_all_kinds_that_wait_for_room_all_continue(
-    hosted: Hosted,
-) -> None:
+async def test_many_calls_of_all_kinds_that_wait_for_room_all_continue(hosted: Hosted) -> None:
     for client, name in ((hosted.red, "red"), (hosted.blue, "blue")):
         await client.submission(name)
         for row in range(6):
@@ -213,9 +211,7 @@ async def test_calls_that_end_while_they_wait_release_their_room(hosted: Hosted)
     await until(lambda: _room(hosted).held_bytes == 0)
 
 
-async def test_a_message_larger_than_all_room_is_refused_with_the_setting(
-    hosted: Hosted,
-) -> None:
+async def test_a_message_larger_than_all_room_is_refused_with_the_setting(hosted: Hosted) -> None:
     stream = await hosted.red.submission()
     batch = _batch("s", 1)
     batch.labels.append("x" * CALL)

@@ -75,9 +75,7 @@ async def test_a_check_finds_what_an_append_would(
     assert checked.violations == appended.violations
 
 
-async def test_a_check_reports_a_used_up_quota_and_still_checks_detections(
-    hosted: Hosted,
-) -> None:
+async def test_a_check_reports_a_used_up_quota_and_still_checks_detections(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(submissions_per_day=1)
     await hosted.red.begin(FRAME)
     assert (await refusal(_check(hosted.red))).reason == "QUOTA_EXCEEDED"

@@ -120,9 +120,7 @@ async def test_the_name_of_a_draft_is_free_for_its_own_team_only(hosted: Hosted)
     assert (await refusal(hosted.red.submission())).reason == "NAME_TAKEN"
 
 
-async def test_recreating_a_draft_fences_off_the_writers_of_the_old_one(
-    hosted: Hosted,
-) -> None:
+async def test_recreating_a_draft_fences_off_the_writers_of_the_old_one(hosted: Hosted) -> None:
     await _host(hosted)
     stream = await hosted.red.submission()
     await _create_another(hosted.red)
@@ -172,9 +170,7 @@ async def test_only_one_of_several_drafts_gets_the_last_place(hosted: Hosted, un
         assert (frame_count > 0) == (outcome == "taken") == (f"d{number}" in listed)
 
 
-async def test_a_released_place_is_free_for_a_draft_that_was_refused(
-    hosted: Hosted,
-) -> None:
+async def test_a_released_place_is_free_for_a_draft_that_was_refused(hosted: Hosted) -> None:
     await _host(hosted, submissions_in_all=1)
     await hosted.red.submission("first")
     stream = await hosted.red.submission("second")
@@ -184,9 +180,7 @@ async def test_a_released_place_is_free_for_a_draft_that_was_refused(
     assert await hosted.red.append(stream, 0, FRAME) == 1
 
 
-async def test_a_benchmark_with_only_drafts_is_deleted_without_force(
-    hosted: Hosted,
-) -> None:
+async def test_a_benchmark_with_only_drafts_is_deleted_without_force(hosted: Hosted) -> None:
     await _host(hosted)
     await hosted.red.submission()
     request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK)

@@ -75,9 +75,7 @@ def test_a_lifetime_ends_after_now_and_before_the_last_representable_time(
             new_invitations(["red"], "", NOW, *lifetimes)
 
 
-async def test_accepting_an_invitation_gives_a_participants_token_once(
-    hosted: Hosted,
-) -> None:
+async def test_accepting_an_invitation_gives_a_participants_token_once(hosted: Hosted) -> None:
     [secret] = await _invited(
         hosted, "green", lifetime=Duration(seconds=60), token_lifetime=Duration(seconds=3600)
     )
@@ -142,9 +140,7 @@ async def _audited(hosted: Hosted) -> list[tuple[str, str, str]]:
     ]
 
 
-async def test_a_revoked_invitation_cannot_be_accepted_and_stays_revoked(
-    hosted: Hosted,
-) -> None:
+async def test_a_revoked_invitation_cannot_be_accepted_and_stays_revoked(hosted: Hosted) -> None:
     [secret] = await _invited(hosted, "green")
     name = f"invitations/{secret.split('_')[2]}"
     first = (await _revoke(hosted, name)).invitation

@@ -157,9 +157,7 @@ async def test_a_submission_counts_once_a_live_score_was_shown_even_if_cancelled
     assert found.metadata["quota"] == "submissions_in_all"
 
 
-async def test_a_cancelled_submission_without_a_shown_score_uses_no_quota(
-    hosted: Hosted,
-) -> None:
+async def test_a_cancelled_submission_without_a_shown_score_uses_no_quota(hosted: Hosted) -> None:
     """Shown to its team: a look by an organiser does not count, nor a watch without scores."""
     await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=5, submissions_in_all=1)
     await hosted.organiser.upload(sequence("a"), sequence("b"))
@@ -176,9 +174,7 @@ async def test_a_cancelled_submission_without_a_shown_score_uses_no_quota(
     await hosted.red.begin(points({1: HIT}, "a"), "three")
 
 
-async def test_a_policy_without_live_scores_hides_earlier_ones(
-    hosted: Hosted,
-) -> None:
+async def test_a_policy_without_live_scores_hides_earlier_ones(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=5)
     await hosted.organiser.upload(sequence("a"), sequence("b"))
     stream = await hosted.red.submission()

@@ -91,9 +91,7 @@ async def test_a_newer_call_ends_the_one_before(hosted: Hosted) -> None:
             assert (await newer.answer(0)).in_time
 
 
-async def test_a_clock_that_ended_without_a_call_is_reported_at_once(
-    hosted: Hosted,
-) -> None:
+async def test_a_clock_that_ended_without_a_call_is_reported_at_once(hosted: Hosted) -> None:
     await prepare(hosted)
     async with Answering(hosted.red) as call:
         await call.frame()

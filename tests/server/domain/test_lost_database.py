@@ -57,9 +57,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 @pytest.mark.nightly
-def test_calls_are_refused_as_retriable_without_details_of_the_database(
-    site: Site,
-) -> None:
+def test_calls_are_refused_as_retriable_without_details_of_the_database(site: Site) -> None:
     request = submission_service_pb2.GetSubmissionRequest(name=f"{BENCHMARK}/submissions/one")
     create = submission_service_pb2.CreateSubmissionRequest(
         benchmark=BENCHMARK, submission_id="one", request_id="once"
@@ -116,9 +114,7 @@ def test_a_submission_scored_during_the_outage_gets_its_score(site: Site) -> Non
 
 
 @pytest.mark.nightly
-def test_a_failover_during_scoring_is_handled_by_the_server_itself(
-    tmp_path: Path,
-) -> None:
+def test_a_failover_during_scoring_is_handled_by_the_server_itself(tmp_path: Path) -> None:
     """Its lease is renewed by a write without a prior read, which meets a standby.
 
     The worker hangs while the database stops, comes back as a standby and is promoted. The server

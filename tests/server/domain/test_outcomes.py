@@ -89,9 +89,7 @@ async def test_an_organiser_sees_every_column_of_both_sides(hosted: Hosted) -> N
     assert list(further["last_label"].strings) == ["car"] * 8
 
 
-async def test_a_team_sees_only_whether_its_own_detections_are_right(
-    hosted: Hosted,
-) -> None:
+async def test_a_team_sees_only_whether_its_own_detections_are_right(hosted: Hosted) -> None:
     await scored(hosted)
     [response] = await hosted.red.outcomes()
     assert rows([response]) == OWN
@@ -184,9 +182,7 @@ async def test_an_evaluator_must_be_of_the_benchmark_and_have_outcomes(hosted: H
     assert rows(await hosted.organiser.outcomes(evaluator="tracer")) == ALL
 
 
-async def test_only_organisers_choose_threshold_and_confidence_of_outcomes(
-    hosted: Hosted,
-) -> None:
+async def test_only_organisers_choose_threshold_and_confidence_of_outcomes(hosted: Hosted) -> None:
     await scored(hosted)
     [response] = await hosted.organiser.outcomes(threshold=1 / 19)
     assert rows([response])[4][-1] == "true_positive"  # 18 px
@@ -266,9 +262,7 @@ async def test_outcomes_under_another_truth_count_as_one_more_submission(hosted:
     assert await _left(hosted.red) == 0
 
 
-async def test_outcomes_are_shown_even_if_the_daily_quota_is_used_up(
-    hosted: Hosted,
-) -> None:
+async def test_outcomes_are_shown_even_if_the_daily_quota_is_used_up(hosted: Hosted) -> None:
     await scored(hosted, made(submissions_per_day=1))
     assert rows(await hosted.red.outcomes()) == OWN
 

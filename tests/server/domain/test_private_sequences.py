@@ -130,9 +130,7 @@ async def test_after_the_closing_the_order_follows_the_exact_private_part(
     assert not score.HasField("public_report")
 
 
-async def test_after_the_closing_the_board_of_a_class_uses_its_private_part(
-    hosted: Hosted,
-) -> None:
+async def test_after_the_closing_the_board_of_a_class_uses_its_private_part(hosted: Hosted) -> None:
     message = closing(hosted, visibility=LIVE)
     message.specification.ClearField("evaluators")
     entry = message.specification.evaluators.add(name="f1")

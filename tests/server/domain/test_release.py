@@ -164,9 +164,7 @@ def test_a_change_of_visibility_step_or_ranking_alone_needs_another_release(
 
 
 @pytest.mark.parametrize("value", [0.4449, 0.0, None])
-def test_a_board_shows_rounded_values_and_marks_undefined_ones(
-    value: float | None,
-) -> None:
+def test_a_board_shows_rounded_values_and_marks_undefined_ones(value: float | None) -> None:
     found = shown_values({"f1": value, "mse": 33_838.0}, SCALES, STEP)
     assert found == {"f1": None if value is None else round(value, 2), "mse": 34_000.0}
 

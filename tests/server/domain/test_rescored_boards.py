@@ -287,9 +287,7 @@ async def test_a_submission_sent_meanwhile_appears_with_the_board_it_belongs_to(
     assert [values(score.report)["f1"] for score in await hosted.red.scores("r2")] == [1.0]
 
 
-async def test_a_rescoring_that_changes_nothing_lists_no_differences(
-    hosted: Hosted,
-) -> None:
+async def test_a_rescoring_that_changes_nothing_lists_no_differences(hosted: Hosted) -> None:
     """A submission that is scored meanwhile takes the first rank, but not by the rescoring."""
     await host(hosted)
     hosted.workers.gate.clear()

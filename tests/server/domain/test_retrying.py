@@ -127,9 +127,7 @@ async def test_a_retry_succeeds_even_if_another_submission_used_the_quota_meanwh
     assert (await breaking.red.ended()).submission.state_reason == "scored"
 
 
-async def test_a_submission_that_has_not_failed_is_refused_with_advice(
-    hosted: Hosted,
-) -> None:
+async def test_a_submission_that_has_not_failed_is_refused_with_advice(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(truth_timeout=Duration(seconds=3600))
     await hosted.red.submission("draft")
     await hosted.red.begin(DETECTIONS, "receiving")

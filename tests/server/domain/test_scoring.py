@@ -332,9 +332,7 @@ async def test_a_restart_during_scoring_gives_the_same_score(tmp_path: Path) -> 
         assert report_bytes(score.report) == library_report(TRUTH, DETECTIONS)
 
 
-async def test_a_restart_during_scoring_does_not_wait_for_truth_again(
-    tmp_path: Path,
-) -> None:
+async def test_a_restart_during_scoring_does_not_wait_for_truth_again(tmp_path: Path) -> None:
     """It has waited for seven days, and is scored with the existing truth."""
     clock = PlayedClock()
     async with hosting(tmp_path, clock, held=True) as hosted:
@@ -349,9 +347,7 @@ async def test_a_restart_during_scoring_does_not_wait_for_truth_again(
         assert ended.submission.state_reason == "scored_without_all_truth"
 
 
-async def test_a_submission_cancelled_during_scoring_gets_no_score(
-    hosted: Hosted,
-) -> None:
+async def test_a_submission_cancelled_during_scoring_gets_no_score(hosted: Hosted) -> None:
     hosted.workers.gate.clear()
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)

@@ -218,9 +218,7 @@ async def _examined(hosted: Hosted, client: Client) -> bool:
 
 
 @pytest.mark.slow
-async def test_an_endless_upload_does_not_block_others_from_being_examined(
-    tmp_path: Path,
-) -> None:
+async def test_an_endless_upload_does_not_block_others_from_being_examined(tmp_path: Path) -> None:
     async with hosting(tmp_path) as hosted:
         stub = ranking_service_pb2_grpc.RankingServiceStub(hosted.channel)
         calls = [stub.ExamineUpload(metadata=who.metadata) for who in (hosted.nobody, hosted.red)]

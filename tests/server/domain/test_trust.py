@@ -204,9 +204,7 @@ async def test_a_benchmark_has_one_examination_at_a_time(ranked: Hosted) -> None
 
 
 @pytest.mark.slow
-async def test_cancelling_ends_a_running_and_a_waiting_analysis_at_once(
-    ranked: Hosted,
-) -> None:
+async def test_cancelling_ends_a_running_and_a_waiting_analysis_at_once(ranked: Hosted) -> None:
     """An examination of many draws runs; a test of criteria waits for its turn."""
     running = await examine(ranked.organiser, questions=LONG)
     await has_begun(ranked.organiser, running.name)

@@ -12,7 +12,7 @@ from tests.server.domain.half_way import HalfWay
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, refusal
 from tests.server.domain.test_deleted_benchmarks import listed
 from tests.server.domain.test_imports import site
-from tests.server.domain.test_killed import counted
+from tests.server.domain.test_killed import counts
 from tests.server.scene import HERE, points
 from tests.support.waiting import TIMEOUT_S
 
@@ -66,11 +66,9 @@ async def numbers(client: Client) -> tuple[int, list[int]]:
     return revision, sorted(number for batch in read for number in batch.frame_numbers)
 
 
-def stored(folder: Path) -> tuple[int, int, int]:
+def stored(folder: Path) -> tuple[int, ...]:
     """Numbers of stored benchmarks, revisions of truth, and batches of truth."""
-    tables = ("benchmarks", "truth_revisions", "truth_batches")
-    found = [counted(folder / "store.db", table) for table in tables]
-    return found[0], found[1], found[2]
+    return counts(folder / "store.db", "benchmarks", "truth_revisions", "truth_batches")
 
 
 async def freed(hosted: Hosted, folder: Path, *, left: tuple[int, int, int]) -> None:

@@ -92,9 +92,7 @@ def test_appends_of_several_servers_to_one_stream_follow_each_other(stores: list
     assert (point[0].frame_count, point[1]["default"].next_offset) == (SERVERS * COMMANDS,) * 2
 
 
-def test_a_limit_checked_before_inserting_holds_between_servers(
-    stores: list[SqlStore],
-) -> None:
+def test_a_limit_checked_before_inserting_holds_between_servers(stores: list[SqlStore]) -> None:
     def insert(transaction: Transaction) -> None:
         count = transaction.scored_count("b", "red", None)
         if count < 10:
@@ -105,9 +103,7 @@ def test_a_limit_checked_before_inserting_holds_between_servers(
         assert reader.scored_count("b", "red", None) == 10
 
 
-def test_only_commands_for_the_same_submission_wait_for_each_other(
-    stores: list[SqlStore],
-) -> None:
+def test_only_commands_for_the_same_submission_wait_for_each_other(stores: list[SqlStore]) -> None:
     first, second, third = stores
     go_on, begun = threading.Event(), threading.Event()
 
@@ -254,9 +250,7 @@ def test_a_command_that_waits_too_long_asks_to_try_again(stores: list[SqlStore])
 # --- what cannot be opened --------------------------------------------------------------------
 
 
-def test_a_database_that_does_not_answer_is_named_without_the_password(
-    tmp_path: Path,
-) -> None:
+def test_a_database_that_does_not_answer_is_named_without_the_password(tmp_path: Path) -> None:
     address = f"postgresql://me:hidden@/site?host={tmp_path}&sslpassword=hidden"
     with pytest.raises(StoreError, match="postgresql:///site cannot be opened: ") as caught:
         open_store(address)
@@ -277,18 +271,14 @@ def test_an_invalid_address_is_named_without_the_password(address: str, told: st
     assert "hidden" not in str(caught.value)
 
 
-def test_without_psycopg_the_error_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_psycopg_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "vidscore_server.store.postgresql")
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'vidscore\[postgresql\]'"):
         open_store("postgresql://localhost/site")
 
 
-def test_a_database_without_a_store_is_refused_and_left_unchanged(
-    database: str,
-) -> None:
+def test_a_database_without_a_store_is_refused_and_left_unchanged(database: str) -> None:
     with pytest.raises(StoreMissingError, match="vidscore init --store postgresql://"):
         open_store(database, must_exist=True)
     with psycopg.connect(database) as connection:

@@ -99,9 +99,7 @@ def test_commits_of_a_dead_server_are_synchronised_before_they_are_shown(
         assert alone.execute("SELECT count(*) FROM submissions").fetchone() > (0,)
 
 
-def test_a_missing_store_is_refused_and_not_created(
-    path: Path,
-) -> None:
+def test_a_missing_store_is_refused_and_not_created(path: Path) -> None:
     """A typing mistake, or a file that was moved away with its lock, must not look like a site."""
     with pytest.raises(StoreMissingError, match=f"vidscore init --store {path}"):
         open_sqlite_store(path, must_exist=True)
@@ -343,9 +341,7 @@ def test_a_file_may_have_any_name(tmp_path: Path, name: str) -> None:
     assert all(entry.name.startswith(name) for entry in tmp_path.iterdir())
 
 
-def test_a_full_disk_fails_the_command_and_loses_nothing_that_was_acknowledged(
-    path: Path,
-) -> None:
+def test_a_full_disk_fails_the_command_and_loses_nothing_that_was_acknowledged(path: Path) -> None:
     store = open_sqlite_store(path)
     put(store, populate)
     with store.read() as reader:

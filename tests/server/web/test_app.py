@@ -206,9 +206,7 @@ def test_names_that_do_not_exist_are_reported_as_not_found(
     assert ask(app, ROOT + query, HX_Target="frame-part").status == 404
 
 
-def test_every_link_of_a_page_works_even_if_the_sequence_has_no_name(
-    tmp_path: Path,
-) -> None:
+def test_every_link_of_a_page_works_even_if_the_sequence_has_no_name(tmp_path: Path) -> None:
     lines = ["sequence,frame,class,x1,y1,x2,y2,confidence"]
     lines += [f"001,{frame},Car,0,0,10,10,0.5" for frame in range(3)]
     (tmp_path / "all.csv").write_text("\n".join(lines), "utf-8")

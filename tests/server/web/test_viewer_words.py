@@ -70,9 +70,7 @@ def test_a_scale_includes_negative_figures() -> None:
     assert _scales(-5.0, -2.75) == ("-5.5 to 0", "18.2, 100")
 
 
-def test_without_curves_and_choices_there_is_no_section_for_them(
-    tmp_path: Path,
-) -> None:
+def test_without_curves_and_choices_there_is_no_section_for_them(tmp_path: Path) -> None:
     viewer = one_object(tmp_path, "clear")
     page = Page(viewer.page(View()))
     assert not {"What counts", "Curves"} & set(page.texts)

@@ -53,9 +53,7 @@ async def test_the_list_has_state_teams_and_remaining_quota(site: Browsing) -> N
     assert "closed closed 2 May 2026, 00:00 UTC" in (await site.red.get("/benchmarks")).words
 
 
-async def test_everybody_reads_that_private_sequences_decide_but_not_which(
-    site: Browsing,
-) -> None:
+async def test_everybody_reads_that_private_sequences_decide_but_not_which(site: Browsing) -> None:
     message = dots(private_sequences=["harbour", "bridge"], public_board_web=True)
     message.close_time.FromDatetime(site.hosted.clock() + timedelta(hours=1))
     await site.hosted.organiser.create(message)
@@ -177,9 +175,7 @@ async def test_the_suggested_name_follows_the_last_one(site: Browsing) -> None:
     assert "--name red-5" in (await site.red.get(PAGE)).text
 
 
-async def test_a_live_benchmark_is_answered_by_its_clock_and_takes_no_files(
-    site: Browsing,
-) -> None:
+async def test_a_live_benchmark_is_answered_by_its_clock_and_takes_no_files(site: Browsing) -> None:
     await site.hosted.organiser.create(live_dots(), public=TOLD)
     page = await site.red.get(PAGE)
     assert "The benchmark is live: a clock gives out its frames and waits for nobody" in page.words

@@ -56,9 +56,7 @@ class _StayHere(urllib.request.HTTPRedirectHandler):
         return args[1]
 
 
-async def test_behind_a_proxy_names_and_cookie_use_the_proxys_address(
-    tmp_path: Path,
-) -> None:
+async def test_behind_a_proxy_names_and_cookie_use_the_proxys_address(tmp_path: Path) -> None:
     url = "https://scores.example.org/"
     async with hosting(tmp_path, web="127.0.0.1:0", web_base_url=url) as hosted:
         assert hosted.server.site_url == "https://scores.example.org"
@@ -82,9 +80,7 @@ async def test_a_stopped_site_no_longer_listens(tmp_path: Path) -> None:
         assert attempt.connect_ex((parts.hostname, parts.port)) != 0
 
 
-async def test_a_method_that_a_page_lacks_gets_405_and_the_allowed_methods(
-    site: Browsing,
-) -> None:
+async def test_a_method_that_a_page_lacks_gets_405_and_the_allowed_methods(site: Browsing) -> None:
     answer = await site.nobody.ask("PUT", "/benchmarks")
     assert answer.status == 405
     assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}

@@ -106,9 +106,7 @@ async def test_a_team_without_submissions_is_told_how_to_submit(site: Browsing) 
 # --- One submission
 
 
-async def test_an_open_submission_says_what_is_durable_and_what_comes_next(
-    site: Browsing,
-) -> None:
+async def test_an_open_submission_says_what_is_durable_and_what_comes_next(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     await site.hosted.red.begin(points({1: HERE, 2: []}))
     page = await site.red.get(ONE)
@@ -132,9 +130,7 @@ async def test_a_page_that_has_read_enough_leaves_no_open_call(site: Browsing) -
     await asyncio.gather(*writers)
 
 
-async def test_a_polled_part_reloads_the_page_in_another_state(
-    site: Browsing,
-) -> None:
+async def test_a_polled_part_reloads_the_page_in_another_state(site: Browsing) -> None:
     await scored(site)
     part = await site.red.get(f"{ONE}/live?state=scoring", hx_request="true")
     assert part.headers["hx-refresh"] == "true"
@@ -372,9 +368,7 @@ async def test_outcomes_are_a_table_and_csv_as_far_as_the_policy_allows(site: Br
 
 
 @pytest.mark.usefixtures("tracer")
-async def test_a_team_sees_its_own_outcomes_once_it_has_agreed_to_the_cost(
-    site: Browsing,
-) -> None:
+async def test_a_team_sees_its_own_outcomes_once_it_has_agreed_to_the_cost(site: Browsing) -> None:
     await site.hosted.organiser.create(traced(), public=("sequences", "labels"))
     await site.hosted.organiser.upload(TRACED_TRUTH)
     await site.hosted.red.submit(DETECTIONS)

@@ -226,9 +226,7 @@ async def test_going_back_shows_that_the_file_was_submitted(site: Browsing) -> N
 
 
 @pytest.mark.slow
-async def test_a_restarted_server_has_every_frame_that_it_acknowledged(
-    tmp_path: Path,
-) -> None:
+async def test_a_restarted_server_has_every_frame_that_it_acknowledged(tmp_path: Path) -> None:
     async with browsing(tmp_path) as site:
         await dots(site)
         page = await send_file(site.red, DOTS, name="falcon")

@@ -179,9 +179,7 @@ async def test_a_toml_file_with_faults_stays_in_the_page_with_their_places(site:
         assert text.splitlines()[0].replace('"', "&#34;") in page.text
 
 
-async def test_a_policy_is_previewed_before_it_is_saved(
-    site: Browsing,
-) -> None:
+async def test_a_policy_is_previewed_before_it_is_saved(site: Browsing) -> None:
     await prepare(site.hosted)
     form = await site.organiser.get(f"{HERE}/policy")
     wanted = {"visibility": "live", "ladder_step": "0.01", "selection": "best"} | _unchanged()

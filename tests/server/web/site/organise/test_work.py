@@ -100,9 +100,7 @@ async def test_trust_is_examined_and_shown_as_tables_and_pictures(site: Browsing
     assert 'class="wh"' in page.text
 
 
-async def test_only_the_newest_examinations_of_a_benchmark_are_listed(
-    site: Browsing,
-) -> None:
+async def test_only_the_newest_examinations_of_a_benchmark_are_listed(site: Browsing) -> None:
     """Operations are sorted by their names, which are random."""
     await prepare(site.hosted)
     kept = [

@@ -238,6 +238,13 @@ def test_an_entry_that_is_not_an_object_is_named(tmp_path: Path, entry: object) 
     assert fault.expected.startswith("an object with ")
 
 
+@pytest.mark.parametrize(("array", "key"), [("images", "image_id"), ("categories", "category_id")])
+def test_entries_of_an_empty_array_are_unknown(tmp_path: Path, array: str, key: str) -> None:
+    faults = validate_file(saved(tmp_path / "truth.json", TRUTH | {array: []}))
+    found = [(fault.entry, fault.field) for fault in faults]
+    assert found == [(row, f"annotations.{key}") for row in range(3)]
+
+
 def test_all_faults_are_listed(tmp_path: Path) -> None:
     document = changed("annotations", 0, bbox=[], iscrowd=7)
     document["annotations"][2] = "nothing"
@@ -328,16 +335,29 @@ def test_images_of_videos_are_found_by_file(tmp_path: Path) -> None:
     assert frames_found(tmp_path, truth, named("b")) == [("5", 9)]
 
 
-def test_a_truth_may_have_strings_for_ids(tmp_path: Path) -> None:
-    """Its frames are numbered from 1 in the order of the ids, whatever the order of the images."""
+@pytest.mark.parametrize(
+    ("own", "other", "numbers"),
+    [
+        ("street", "bridge", (2, 1)),
+        ("42", "7", (42, 7)),
+        ("07", "7", (1, 2)),
+        ("7", "a", (1, 2)),
+        (str(MAXIMUM_FRAME_NUMBER), "1", (MAXIMUM_FRAME_NUMBER, 1)),
+        (str(MAXIMUM_FRAME_NUMBER + 1), "1", (2, 1)),
+    ],
+)
+def test_a_truth_may_have_strings_for_ids(
+    tmp_path: Path, own: str, other: str, numbers: tuple[int, int]
+) -> None:
+    """Numbers if all are different ones; else from 1 in the order of the ids."""
     truth = copy.deepcopy(TRUTH)
-    truth["images"] = [{"id": "street"}, {"id": "bridge"}]
+    truth["images"] = [{"id": own}, {"id": other}]
     for entry in truth["annotations"]:
-        entry["image_id"] = "street"
+        entry["image_id"] = own
     side = truth_of(saved(tmp_path / "alone.json", truth)).annotations
-    assert frames_of(side) == [("images", 1), ("images", 2)]
-    assert {row[1] for row in objects_of(side)} == {2}
-    assert frames_found(tmp_path, truth, named("street")) == [("images", 2)]
+    assert frames_of(side) == [("images", number) for number in sorted(numbers)]
+    assert {row[1] for row in objects_of(side)} == {numbers[0]}
+    assert frames_found(tmp_path, truth, named(own)) == [("images", numbers[0])]
 
 
 def test_a_name_that_no_image_or_two_images_have_is_a_fault(tmp_path: Path) -> None:

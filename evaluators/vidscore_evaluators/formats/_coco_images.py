@@ -40,15 +40,14 @@ def image_numbers(names: Sequence[str]) -> list[int]:
     return [ranks[name] for name in names]
 
 
-def frames_by_name(numbering: Numbering) -> dict[str, Frame]:
+def frames_by_name(numbering: Numbering) -> dict[int | str, Frame]:
     """The frame of each image of the truth by its id, and by its file's path, name and stem.
 
     A path is unambiguous; names and stems of two images are left out.
     """
     named: dict[str, set[Frame]] = {}
     paths: dict[str, set[Frame]] = {}
-    files = numbering.files or [""] * len(numbering.frames)
-    for (own, frame), file in zip(numbering.frames.items(), files, strict=True):
+    for (own, frame), file in zip(numbering.frames.items(), numbering.files, strict=True):
         base = file.rpartition("/")[2]
         for name in (str(own), base, base.rpartition(".")[0]):
             named.setdefault(name, set()).add(frame)
@@ -212,7 +211,7 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
 
 def _images(numbering: Numbering, *, named: bool) -> Mapping[int | str, Frame]:
     """The frame of each image of the truth, by its id or by all of its names."""
-    return dict(frames_by_name(numbering).items()) if named else numbering.frames
+    return frames_by_name(numbering) if named else numbering.frames
 
 
 def _sizes(truth: Source, *, named: bool) -> SizeOf:

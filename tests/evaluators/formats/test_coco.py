@@ -130,6 +130,8 @@ def test_detections_may_be_an_object_with_scores(tmp_path: Path) -> None:
     document = changed("annotations", 0, score=0.5)
     side = detections_of(saved(tmp_path / "d.json", document)).annotations
     assert [(row[4], row[6]) for row in objects_of(side)] == [(0.5, 0), (1.0, 0), (1.0, 0)]
+    pair = read_pair(saved(tmp_path / "t.json", TRUTH), tmp_path / "d.json")
+    assert objects_of(pair.detections.annotations) == objects_of(side)
 
 
 def test_results_of_unknown_images_and_classes_are_faults(tmp_path: Path) -> None:
@@ -187,6 +189,7 @@ def test_results_of_unknown_images_are_reported_beside_invalid_ones(tmp_path: Pa
         (changed("annotations", 1, category_id=None), "annotations.category_id", "null"),
         (changed("annotations", 1, category_id=5), "annotations.category_id", "5"),
         (changed("annotations", 1, image_id=5), "annotations.image_id", "5"),
+        (changed("annotations", 1, image_id=43), "annotations.image_id", "43"),
         (changed("annotations", 1, score="sure"), "annotations.score", '"sure"'),
         (changed("categories", 1, name="dog"), "categories.name", '"dog" again'),
         (changed("categories", 1, id=18), "categories.id", "18 again"),

@@ -126,9 +126,15 @@ def test_polygons_of_results_have_the_size_of_the_image_in_the_truth(tmp_path: P
         assert pair.detections.annotations.coordinates.tolist() == [box]
 
 
-def test_polygons_of_results_with_a_truth_without_sizes_get_advice(tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["coco", "csv"])
+def test_polygons_of_results_with_a_truth_without_sizes_get_advice(
+    tmp_path: Path, form: str
+) -> None:
     """Those that have boxes are read as boxes; --image-size is named either way."""
     truth = saved(tmp_path / "t.json", truth_of(annotation(1, POLYGON), size=False))
+    if form == "csv":
+        truth = tmp_path / "t.csv"
+        truth.write_text("sequence,frame,class,x1,y1,x2,y2\nimages,1,1,0,0,5,5\n")
     entry = {"image_id": 1, "category_id": 1, "score": 0.5, "segmentation": POLYGON}
     path = saved(tmp_path / "r.json", [{**entry, "bbox": [0, 0, 5, 5]}, entry])
     with pytest.raises(InputError) as caught:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
@@ -14,6 +15,7 @@ from tests.server.domain.hosted import Client, Hosted, dots, hosting
 from tests.server.domain.test_private_sequences import waiting
 from tests.support.waiting import PAUSE_S, TIMEOUT_S
 
+from vidscore_evaluators.spotgeo import SpotGeo
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
 from vidscore_server.domain import tier_updates
@@ -247,8 +249,19 @@ async def test_a_release_makes_tiers_stale_until_they_are_computed(hosted: Hoste
     assert tiers(later)["red"][0] == 1
 
 
-async def test_a_backup_contains_the_tiers_and_draws_of_a_board(tmp_path: Path) -> None:
+async def test_a_backup_contains_the_tiers_and_draws_of_a_board(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Draws of a submission are scored once, for both boards."""
+    scored = []
     async with hosting(tmp_path) as hosted:
+        score = hosted.hosting.tiers._score_draws
+
+        async def noted(*arguments: Any) -> Any:
+            scored.append(arguments)
+            return await score(*arguments)
+
+        monkeypatch.setattr(hosted.hosting.tiers, "_score_draws", noted)
         await hosted.organiser.create_benchmark(visibility=LIVE)
         await hosted.organiser.upload(sky(6))
         await submit(hosted.red, "r", range(6), 6)
@@ -258,7 +271,7 @@ async def test_a_backup_contains_the_tiers_and_draws_of_a_board(tmp_path: Path) 
         with hosted.hosting.context.store.read() as reader:
             tables = [name for name, _ in reader.dump("dots")]
             assert reader.tiers("dots", "spotgeo", 1, exact=True) is not None
-    assert tables.count("tiers") == tables.count("score_draws") == 2
+    assert tables.count("tiers") == tables.count("score_draws") == len(scored) == 2
 
 
 @pytest.mark.slow
@@ -319,15 +332,15 @@ async def test_tiers_that_another_server_computes_are_left_to_it_until_its_lease
     assert [row.tier for row in (await settled(hosted.viewer)).rows] == [1, 2]
 
 
+@pytest.mark.parametrize("scored", [0, 2])
 async def test_a_result_after_its_lease_was_lost_is_not_stored(
-    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch, scored: int
 ) -> None:
-    """The lease goes to another server while the draws of the first submission are scored."""
-    work, lost = "operation tiers dots", asyncio.Event()
-    score = hosted.hosting.tiers._score_draws
+    """The lease goes to another server while the first draws are scored, or two are compared."""
+    work, lost, loop = "operation tiers dots", asyncio.Event(), asyncio.get_running_loop()
+    score, compare = hosted.hosting.tiers._score_draws, tier_updates.compare
 
-    async def lose(*arguments: Any) -> Any:
-        found = await score(*arguments)
+    async def lose() -> None:
         if not lost.is_set():
             lost.set()
             owner = hosted.hosting.leases.owner
@@ -336,9 +349,19 @@ async def test_a_result_after_its_lease_was_lost_is_not_stored(
                     t.end_lease(work, owner) and t.take_lease(work, "other", timedelta(hours=1))
                 )
             )
+
+    async def lose_after_scoring(*arguments: Any) -> Any:
+        found = await score(*arguments)
+        if not scored:
+            await lose()
         return found
 
-    monkeypatch.setattr(hosted.hosting.tiers, "_score_draws", lose)
+    def lose_before_comparing(*arguments: Any) -> Any:
+        asyncio.run_coroutine_threadsafe(lose(), loop).result()
+        return compare(*arguments)
+
+    monkeypatch.setattr(hosted.hosting.tiers, "_score_draws", lose_after_scoring)
+    monkeypatch.setattr(tier_updates, "compare", lose_before_comparing)
     await hosted.organiser.create_benchmark(visibility=LIVE)
     await hosted.organiser.upload(sky(6))
     await submit(hosted.red, "r", range(6), 6)
@@ -346,9 +369,31 @@ async def test_a_result_after_its_lease_was_lost_is_not_stored(
     await asyncio.wait_for(lost.wait(), TIMEOUT_S)
     await hosted.hosting.tiers.operations.finish()
     with hosted.hosting.context.store.read() as reader:
-        assert "score_draws" not in {table for table, _ in reader.dump("dots")}
+        tables = [table for table, _ in reader.dump("dots")]
+    assert (tables.count("score_draws"), tables.count("tiers")) == (scored, 0)
     await hosted.hosting.context.write(lambda t: t.end_lease(work, "other"))
     assert [row.tier for row in (await settled(hosted.viewer)).rows] == [1, 2]
+
+
+async def test_tiers_by_newer_rules_are_left_to_a_server_that_has_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that has them ended before it computed tiers."""
+    monkeypatch.setattr(SpotGeo, "version", "2.0.0")
+    async with hosting(tmp_path) as hosted:
+        monkeypatch.setattr(hosted.hosting.tiers, "advance", AsyncMock())
+        await hosted.organiser.create_benchmark(visibility=LIVE)
+        await hosted.organiser.upload(sky(6))
+        await submit(hosted.red, "r", range(6), 6)
+        await submit(hosted.blue, "b", [0], 6)
+    for version, has_tiers in (("1.0.0", False), ("2.0.0", True)):
+        monkeypatch.setattr(SpotGeo, "version", version)
+        async with hosting(tmp_path) as hosted:
+            await hosted.hosting.tiers.advance()
+            await hosted.hosting.tiers.operations.finish()
+            with hosted.hosting.context.store.read() as reader:
+                tables = {table for table, _ in reader.dump("dots")}
+        assert ("score_draws" in tables) is has_tiers
 
 
 async def test_draws_of_a_deleted_benchmark_are_not_used_for_the_next_one_of_its_name(

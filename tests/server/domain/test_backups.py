@@ -389,6 +389,10 @@ STREAM: Row = (
         ),
         ([benchmark_row(definition=SOUND, more=1)], "benchmarks: found .*more"),
         (
+            [benchmark_row(definition=SOUND), benchmark_row(definition=SOUND, id=8)],
+            "backup: found a row twice, expected rows as a store has them",
+        ),
+        (
             [benchmark_row(definition=SOUND), STREAM],
             "submissions: found number 5, expected that of a row before",
         ),

@@ -125,6 +125,13 @@ class RemovalContract:
             left.append(stored(store)["frames"])
         assert [count for count in left if count not in {0, 200}] == [136, 72, 8]
 
+    def test_a_part_continues_with_the_next_table_up_to_its_limit(self, store: SqlStore) -> None:
+        """Three frames count as a batch, which leaves room for one of three."""
+        appends = [append(offset, offset) for offset in range(3)]
+        put(store, populate, *appends, lambda t: t.delete_benchmark("b"))
+        assert free(store, 2)
+        assert (stored(store)["frames"], stored(store)["detection_batches"]) == (0, 2)
+
     def test_nothing_is_freed_if_nothing_was_deleted(self, store: SqlStore) -> None:
         fill(store)
         before = stored(store)

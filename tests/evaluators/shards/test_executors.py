@@ -133,14 +133,25 @@ def test_answers_with_times_are_refused(scene: Path) -> None:
         by(Recorder(), scene, online=True)
 
 
-def test_faults_of_the_data_are_raised_with_file_and_line(scene: Path) -> None:
-    (scene / "truth.csv").write_text("sequence,frame,class,x1,y1,x2,y2\na,0,car,1,1,x,9\n")
-    with (
-        pytest.raises(InputError, match=r"truth\.csv, line 2, column x2") as raised,
-        ThreadPoolExecutor(2) as executor,
-    ):
-        by(executor, scene)
-    assert len(raised.value.faults) == 1
+@pytest.mark.parametrize(
+    ("evaluator", "rows", "found"),
+    [
+        ("map", ["a,0,car,1,1,x,9,3"], "line 2, column x2: found 'x'"),
+        ("clear", ["a,0,car,1,1,9,9,3"] * 2, "line 2: found track 3 again in frame 0"),
+    ],
+)
+def test_faults_of_the_data_are_raised_with_file_and_line(
+    scene: Path, evaluator: str, rows: list[str], found: str
+) -> None:
+    """Faults of the files, and faults by an evaluator's rules."""
+    text = "\n".join(["sequence,frame,class,x1,y1,x2,y2,track_id", *rows, ""])
+    (scene / "truth.csv").write_text(text)
+    (scene / "detections.csv").write_text("sequence,frame,class,x1,y1,x2,y2,track_id\n")
+    sides = scene / "truth.csv", scene / "detections.csv"
+    with pytest.raises(InputError) as raised, ThreadPoolExecutor(2) as executor:
+        score(evaluator, *sides, executor=executor)
+    [fault] = raised.value.faults
+    assert str(fault).startswith(f"{sides[0]}, {found}")
 
 
 @pytest.mark.parametrize(

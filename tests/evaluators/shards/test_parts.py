@@ -206,6 +206,15 @@ def test_warnings_of_times_and_of_images_add_up(tmp_path: Path) -> None:
             assert "line " in found.place_of(warning.example)
 
 
+def test_a_frame_that_is_not_evaluated_is_found_in_its_file(tmp_path: Path) -> None:
+    """The truth ends with frame 3; the fourth row of detections is the first beyond that."""
+    truth = write(tmp_path, "parquet", Side.TRUTH, scene(Side.TRUTH))
+    detections = write(tmp_path, "parquet", Side.DETECTIONS, scene(Side.DETECTIONS, frames=4))
+    found = merged(tmp_path, task_of((truth, detections), "parquet"))
+    [example] = [one.example for one in found.reports[0].warnings if one.example is not None]
+    assert found.place_of(example) == f"{detections}, entry 3"
+
+
 def test_warnings_of_masks_add_up(tmp_path: Path) -> None:
     """Of each sequence one mask is empty, one full, and one beside its box."""
     runs = [[1024], [0, 1024], [32 * 20, 32 * 12]]

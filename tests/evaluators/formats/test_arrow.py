@@ -93,6 +93,8 @@ def test_a_folder_is_recognised_by_its_files_and_its_hive_folders(tmp_path: Path
         folder.mkdir(parents=True)
         (folder / f"x.{suffix}").write_bytes(as_file(table.drop_columns("sequence").slice(0, 1)))
     assert detect_format(tmp_path / "t").name == "arrow"
+    (tmp_path / "t" / "README").write_text("whose they are")
+    assert detect_format(tmp_path / "t").name == "arrow"
     side = detections_of(tmp_path / "t").annotations
     assert [key.sequence for key in side.sequences] == ["a", "b"]
     assert side.object_count == 2
@@ -182,6 +184,8 @@ def test_compressed_data_is_refused_by_its_unpacked_size(tmp_path: Path) -> None
     assert path.stat().st_size < 640_000
     (fault,) = validate_file(path, limits=ReadLimits(maximum_unpacked_bytes=32 << 20))
     assert fault.found == "columns of 64000000 bytes"
+    exact = validate_file(path, limits=ReadLimits(maximum_unpacked_bytes=64_000_000))
+    assert not any(fault.found.startswith("columns of") for fault in exact)
 
 
 @pytest.mark.parametrize(
@@ -231,10 +235,12 @@ def test_a_damaged_parquet_file_is_refused_wherever_the_damage_is(
     table = pa.table(COLUMNS | {"class": pa.array(["car", None, "bus"]).dictionary_encode()})
     data = as_file(table, compression=packed) if form is as_file else as_stream(table)
     path = tmp_path / "a.arrow"
-    for cut in (8, 50, len(data) // 2):
+    reason = "no end of an Arrow file" if form is as_file else "a message that goes beyond the file"
+    for cut in (50, len(data) // 2, len(data) - 16):
         path.write_bytes(data[:cut])
         (fault,) = validate_file(path)
         assert fault.source == str(path)
+        assert reason in fault.found
     random = np.random.default_rng(1)
     for _ in range(80):
         damaged = bytearray(data)

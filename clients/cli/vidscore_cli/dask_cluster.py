@@ -70,14 +70,14 @@ def naming_losses(run_folder: str | None) -> Iterator[None]:
         ClusterLostError: If it is lost.
     """
     advice = (
-        "with --run-folder, a second run goes on where this one ended"
+        "with --run-folder, a second run continues where this one ended"
         if run_folder is None
         else "run the same command again: finished shards are kept in the run folder"
     )
     try:
         yield
     except (CancelledError, TimeoutError, ConnectionError) as error:
-        raise ClusterLostError(f"the Dask cluster is not there any more; {advice}") from error
+        raise ClusterLostError(f"the Dask cluster was lost; {advice}") from error
     except OSError as error:
         if error.filename is not None:
             raise

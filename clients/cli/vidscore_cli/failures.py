@@ -64,7 +64,7 @@ def explain(error: Exception, session: Session) -> ExitCode:
         _show(f"Error: {place}{error.strerror}")
         return ExitCode.INPUT
     if isinstance(error, ImportError):
-        _show(f"Error: vidscore is not wholly installed: {error}")
+        _show(f"Error: vidscore is not completely installed: {error}")
         return ExitCode.INTERNAL
     _show_internal(error, session.debug)
     return ExitCode.INTERNAL
@@ -95,7 +95,7 @@ def _show_internal(error: Exception, debug: bool) -> None:
         traceback.print_exception(error, file=sys.stderr)
     kind = type(error).__name__
     _show(
-        f"Error: vidscore made a mistake of its own ({kind}: {error}). Please report it at\n"
+        f"Error: internal error of vidscore ({kind}: {error}). Please report it at\n"
         f"{REPORT_TO} with the command and "
         + ("the traceback above." if debug else "what it prints when VIDSCORE_DEBUG=1 is set.")
     )

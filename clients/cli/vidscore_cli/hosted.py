@@ -41,9 +41,9 @@ _WAITS: dict[str, str] = {
         "more frames, or its seal; it is cancelled when the benchmark closes, {time}"
     ),
     "scored_without_all_truth": (
-        "ground truth, which is not complete; at {time} it is scored on what is there"
+        "ground truth, which is not complete; at {time} it is scored with the truth so far"
     ),
-    "truth_never_came": "ground truth, of which there is none yet; it fails at {time} without",
+    "truth_never_came": "ground truth, of which there is none yet; without it, it fails at {time}",
 }
 """What a submission waits for, by the event at the end of the wait."""
 
@@ -64,7 +64,7 @@ ORGANISERS_TEAM = "organiser"
 _BY_STEPS = {"ladder", "bootstrap"}
 """Policies under which a score is released only if it is better by a step."""
 
-_SHOWN_AGAIN = "; its own score is no step better, so that the one released last is shown again"
+_SHOWN_AGAIN = "; its own score is not better by a step, so the one released last is shown again"
 
 
 class Outcome(Struct, frozen=True):
@@ -339,7 +339,7 @@ def _rank(client: Client, submission: Submission, benchmark: Benchmark) -> str:
 
 
 def _is_shown_again(row: LeaderboardRow, submission: Submission, benchmark: Benchmark) -> bool:
-    """Whether a team sees the score of an earlier submission, which stands, as that of this one."""
+    """Whether a team sees, for this submission, the score of its earlier one on the board."""
     by_steps = benchmark.definition.get("policy", {}).get("visibility") in _BY_STEPS
     if not by_steps or submission.team == ORGANISERS_TEAM:
         return False

@@ -122,10 +122,10 @@ def _write(client: Client, typed: LiveAnswering, live: LiveOutcome) -> None:
 def _say_going_on(benchmark: str, submission: str) -> None:
     """Say that the clock continues, and how to answer the remaining frames."""
     say(
-        "the clock goes on, and nothing is sealed: the same command with --submission "
-        f"{submission} answers the frames that are left, and\n"
+        "the clock continues, and nothing is sealed: the same command with --submission "
+        f"{submission} answers the remaining frames, and\n"
         f"  vidscore submission seal {short_names(benchmark)}/{submission}\n"
-        "has what there is scored",
+        "has the answers so far scored",
         err=True,
     )
 

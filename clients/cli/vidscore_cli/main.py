@@ -169,7 +169,7 @@ class _Root(CommandTree):
         _open_missing_streams()
         _buffer_stdout()
         _make_streams_lenient()
-        os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # what is wrong is told once, and by us
+        os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # errors are reported once, by us
         session = Session()
         extra["obj"] = session
         try:

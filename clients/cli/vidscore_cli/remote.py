@@ -51,7 +51,7 @@ GRPC_FOUND_HTTP = "http1.x server"
 """Part of grpc's message if it meets HTTP/1."""
 
 SPEAKS_HTTP = (
-    "what is there speaks HTTP, as a site does",
+    "this port speaks HTTP, like that of a site",
     "name the address of the server's gRPC port",
 )
 """What that means, and what to do."""
@@ -291,7 +291,7 @@ def _no_service(server: ServerChoice, error: UnavailableError | DeadlineError) -
 def _without_grpc_talk(text: str) -> str:
     """The cause alone if grpc lists every address that it tried."""
     if "WRONG_VERSION_NUMBER" in text:
-        return "what is there does not encrypt; leave --tls and its files out"
+        return "this port is not encrypted; omit --tls and its files"
     if GRPC_FOUND_HTTP in text:
         return "; ".join(SPEAKS_HTTP)
     distrusted = re.search("CERTIFICATE_VERIFY_FAILED: ([^:]+)", text)
@@ -305,7 +305,7 @@ def _access_refused(server: ServerChoice, error: AccessDeniedError) -> str:
         return f"the server at {server.address} refuses: {error}"
     if server.token:
         return f"the server at {server.address} refuses the token: {error}; {KEY_ADVICE}"
-    return f"the server at {server.address} wants a token: {KEY_ADVICE}"
+    return f"the server at {server.address} requires a token: {KEY_ADVICE}"
 
 
 def _with_notes(text: str, error: Exception) -> str:

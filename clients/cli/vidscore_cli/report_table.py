@@ -40,7 +40,7 @@ def plain_table(*headings: str) -> Table:
 class GridView(Struct, frozen=True):
     """A grid as a table: names to the left, scores to the right, long headings folded.
 
-    Where the terminal is too narrow for all columns, the table goes on below with the rest.
+    If the terminal is too narrow for all columns, the rest follow below.
 
     Attributes:
         grid: The grid.

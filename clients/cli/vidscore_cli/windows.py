@@ -272,7 +272,7 @@ def _warn_of_other_rules(report: Report, evaluator: Measured) -> None:
     other = {"version": report.version, **report.parameters}
     names = ", ".join(name for name, value in own.items() if other.get(name) != value)
     if names:
-        told = f"the baseline of {report.evaluator} has another {names}; score it anew as this is"
+        told = f"the baseline of {report.evaluator} has another {names}; score it again with this"
         say(f"Warning: {told}", err=True)
 
 

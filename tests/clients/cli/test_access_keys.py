@@ -120,14 +120,14 @@ def test_revoke_accepts_what_people_can_type(typed: str, organiser: Call) -> Non
     secret = well(organiser(*created)).strip()
     token = secret.split("_")[1]
     words = {"team": name, "comment": f"for {name}", "name": token, "beginning": token[:8]}
-    assert f"tokens/{token} opens nothing" in well(organiser("token", "revoke", words[typed]))
+    assert f"tokens/{token} is revoked" in well(organiser("token", "revoke", words[typed]))
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("token", "create", "participant"), "a participant belongs to a team, --team NAME"),
-        (("token", "create", "viewer", "--team", "kite"), "nobody else does"),
+        (("token", "create", "participant"), "a participant needs --team NAME"),
+        (("token", "create", "viewer", "--team", "kite"), "other roles have no team"),
         (("invitation", "create", "kite", "--link-base", "example.org"), "does not begin with"),
     ],
 )

@@ -74,7 +74,7 @@ def test_the_size_of_images_is_used_in_both_directions(table: Path) -> None:
         (("truth.csv", "x", "--to", "coco-json", "--from", "csv"), "unknown format 'csv'; "),
         (("truth.csv", "truth.csv", "--to", "coco-json"), "is what this command reads"),
         (("truth.csv", ".", "--to", "coco-json"), "is a folder, expected a file"),
-        (("truth.csv", ".", "--to", "yolo-text"), "is there, expected a new folder"),
+        (("truth.csv", ".", "--to", "yolo-text"), "exists, expected a new folder"),
         (("truth.csv", "no/where", "--to", "coco-json"), "there is no folder"),
         (("truth.csv", "x", "--to", "coco-json", "--truth", "y"), "goes with --side detections"),
         (("truth.csv", "x", "--to", "yolo-text", "--image-size", "640"), "is no size like"),

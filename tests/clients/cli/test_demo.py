@@ -78,7 +78,7 @@ def test_nothing_is_redrawn_without_a_terminal(plain: str) -> None:
 
 @pytest.mark.slow
 def test_a_cut_connection_is_made_again(plain: str) -> None:
-    assert "The connection of mole was made again by itself; every frame came once." in plain
+    assert "The connection of mole was restored automatically; every frame arrived once." in plain
 
 
 def test_without_a_terminal_frames_and_scores_of_both_systems_are_lines() -> None:
@@ -100,7 +100,7 @@ def test_a_connection_that_is_not_made_again_is_a_failure_of_the_server(
     monkeypatch.setattr(Relay, "cut", lambda _relay: None)
     result = run("demo", "--speed", "1000")
     assert result.exit_code == 70
-    assert "was cut and not made again" in result.stderr
+    assert "was cut and not restored" in result.stderr
 
 
 @pytest.mark.nightly

@@ -102,7 +102,7 @@ def test_an_invalid_token_fails_only_its_own_step(site: tuple[str, str]) -> None
     assert failed == {"token"}
     assert findings["version"]["status"] == "ok"
     # The command works beside the running server, too.
-    assert findings["token"]["advice"].endswith("make one: vidscore init --store FILE")
+    assert findings["token"]["advice"].endswith("create one: vidscore init --store FILE")
 
 
 def test_a_port_without_a_listener_fails_the_connection() -> None:
@@ -129,10 +129,10 @@ def test_a_port_that_speaks_http_is_reported_as_such() -> None:
         code, findings = told(address)
         result = run("health", "--server", address)
         site.shutdown()
-    assert (code, findings["server"]["found"]) == (3, "what is there speaks HTTP, as a site does")
+    assert (code, findings["server"]["found"]) == (3, "this port speaks HTTP, like that of a site")
     assert findings["server"]["advice"] == "name the address of the server's gRPC port"
     assert result.exit_code == 3
-    assert "as a site does; name the address" in result.stderr
+    assert "like that of a site; name the address" in result.stderr
 
 
 def test_an_unknown_host_fails_the_address() -> None:
@@ -155,7 +155,7 @@ def test_an_invalid_address_is_reported(address: str) -> None:
 def test_a_server_without_tls_fails_the_step_tls(site: tuple[str, str]) -> None:
     code, findings = told(site[0], "--tls", "--timeout", "5")
     assert (code, findings["tls"]["status"]) == (3, "failed")
-    assert "leave --tls out" in findings["tls"]["advice"]
+    assert "omit --tls" in findings["tls"]["advice"]
 
 
 def tls_options(authority: Authority) -> tuple[str, ...]:

@@ -115,7 +115,7 @@ def test_an_incomplete_installation_is_not_an_internal_error(
     assert result.exit_code == 70
     assert (
         result.stderr
-        == "Error: vidscore is not wholly installed: loops.so is missing; install again\n"
+        == "Error: vidscore is not completely installed: loops.so is missing; install again\n"
     )
 
 

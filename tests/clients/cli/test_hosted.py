@@ -36,15 +36,15 @@ def test_a_score_that_the_ladder_withholds_is_not_mixed_up_with_the_shown_one(
     first = falcon("submit", "steps", "--detections", "detections.json", "--name", "first")
     second = falcon("submit", "steps", "--detections", "worse.json", "--name", "second")
     assert well(second) == well(first)
-    assert "no step better" not in first.stderr
-    assert "steps/first stands for its team, at rank 1; its own score is no step" in second.stderr
+    assert "not better by a step" not in first.stderr
+    assert "steps/first stands for its team, at rank 1; its own score is not" in second.stderr
     (folder / "perfect.json").write_text((folder / "truth.json").read_text())
     third = falcon("submit", "steps", "--detections", "perfect.json", "--name", "third")
     assert "steps/third has rank 1" in third.stderr
     again = falcon("submit", "steps", "--detections", "detections.json", "--name", "first")
     assert well(again) == well(first)  # Its own, although a later one ranks.
     assert "steps/third stands for its team" in again.stderr
-    assert "no step better" not in again.stderr
+    assert "not better by a step" not in again.stderr
 
 
 def test_a_participant_does_not_see_the_number_of_a_revision_it_may_not_know(

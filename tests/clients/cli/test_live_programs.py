@@ -141,7 +141,7 @@ def test_a_program_that_never_reports_ready_is_ended(crossing: str, organiser: C
     result = organiser("live", crossing, *options, *program("input()"))
     assert result.exit_code == 1
     assert "the program has not said it is ready for 0.1 s (--silence-timeout)" in result.stderr
-    assert "the clock goes on" not in result.stderr
+    assert "the clock continues" not in result.stderr
     assert "does not exist" in organiser("submission", "show", f"{crossing}/one").stderr
 
 
@@ -202,6 +202,6 @@ def test_an_interrupt_ends_the_program_and_its_child_processes(
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout) == (130, "")
-    assert "the clock goes on, and nothing is sealed" in stderr
+    assert "the clock continues, and nothing is sealed" in stderr
     for one in (folder / "running.txt").read_text().split():
         assert has_ended(int(one))

@@ -89,7 +89,7 @@ def test_convert_writes_a_file_or_a_folder_that_validate_reads() -> None:
         assert name in well(run("validate", target, "--format", "json"))
     again = run("convert", source, f"{ROOT}/mot", "--to", "motchallenge")
     assert again.exit_code == 2
-    assert "is there, expected a new folder" in again.stderr
+    assert "exists, expected a new folder" in again.stderr
 
 
 def test_a_pattern_names_systems_and_their_table_is_written(store: Path) -> None:

@@ -426,7 +426,7 @@ def test_a_baseline_under_other_rules_gives_a_warning(tmp_path: Path, truth: str
     same = pipe(truth, lines(TRUTH_AS_FOUND), *options, "--no-progress")
     assert "the baseline" not in same.stderr
     other = pipe(truth, lines(TRUTH_AS_FOUND), *options, "--no-progress", "--set", "threshold=0.9")
-    assert "Warning: the baseline of f1 has another threshold; score it anew" in other.stderr
+    assert "Warning: the baseline of f1 has another threshold; score it again" in other.stderr
 
 
 def test_a_baseline_that_is_not_a_report_is_an_input_error(tmp_path: Path, truth: str) -> None:

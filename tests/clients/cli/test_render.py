@@ -153,8 +153,8 @@ def test_an_invalid_image_leaves_nothing_behind(folder: Path, output: str) -> No
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        (("--output", "out.avi"), "no video that ends with .mp4"),
-        (("--output", "images"), "images is there, expected a new folder"),
+        (("--output", "out.avi"), "neither a video with the suffix .mp4"),
+        (("--output", "images"), "images exists, expected a new folder"),
         (("--output", "no/out"), "there is no folder"),
         (("--output", "out", "--sequence", "c"), "sequence 'c'"),
         (("--output", "out", "--outcomes-of", "hota"), "'hota' does not score"),

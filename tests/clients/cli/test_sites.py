@@ -151,8 +151,8 @@ def test_later_commands_use_a_login_until_logout(
     assert first.exit_code == 0, first.stderr
     second = run("login", "--site", "lab", "--server", address, input_=f"{secret}\n")
     assert second.exit_code == 0, second.stderr
-    assert first.stdout.startswith("site default, the default one, is kept in ")
-    assert second.stdout.startswith("site lab is kept in ")
+    assert first.stdout.startswith("site default, the default one, is saved in ")
+    assert second.stdout.startswith("site lab is saved in ")
     for name in ((), ("--site", "lab")):
         listed = run("token", "list", *name)
         assert listed.exit_code == 0

@@ -42,7 +42,7 @@ def test_a_file_refused_after_its_first_frames_is_cancelled(
     (folder / "wrong.csv").write_text("sequence,frame,x,y\n" + "\n".join(rows))
     result = falcon("submit", limited, "--detections", "wrong.csv", "--name", "long")
     assert result.exit_code == ExitCode.INPUT
-    assert "it is cancelled and costs no quota" in result.stderr
+    assert "it is cancelled and uses no quota" in result.stderr
     well(falcon("submit", limited, "--detections", "detections.json"))
 
 
@@ -50,7 +50,7 @@ def test_a_check_submits_nothing_and_shows_what_is_left(
     limited: str, folder: Path, falcon: Call
 ) -> None:
     checked = falcon("submit", limited, "--detections", "detections.json", "--check")
-    assert "would take detections.json: 5 frames" in well(checked)
+    assert "would accept detections.json: 5 frames" in well(checked)
     assert "submissions left: 1 of 1 in all" in checked.stderr
     (folder / "wrong.csv").write_text("sequence,frame,x,y\n1,9,1,1\n")
     wrong = falcon("submit", limited, "--detections", "wrong.csv", "--check")
@@ -68,7 +68,7 @@ def test_a_check_refuses_the_name_and_title_that_a_submission_could_not_have(
 ) -> None:
     name = f"{hosted}-one"
     sent = ("submit", hosted, "--detections", "detections.json", "--name")
-    assert "would take" in well(falcon(*sent, name, "--check"))
+    assert "would accept" in well(falcon(*sent, name, "--check"))
     for wrong in ("Not a name", "Ünder", "a" * 64):
         refused = falcon(*sent, wrong)
         checked = falcon(*sent, wrong, "--check")
@@ -82,7 +82,7 @@ def test_a_check_refuses_the_name_and_title_that_a_submission_could_not_have(
         assert f"Error: {said}" in checked.stderr
     well(falcon(*sent, name))
     # It is submitted, with these very files.
-    assert "would take" in well(falcon(*sent, name, "--check"))
+    assert "would accept" in well(falcon(*sent, name, "--check"))
     (folder / "other.csv").write_text("sequence,frame,x,y\n1,1,1,1\n")
     other = ("submit", hosted, "--detections", "other.csv", "--name", name, "--check")
     refused = falcon(*other)
@@ -371,7 +371,7 @@ def test_deleting_a_benchmark_with_submissions_asks_for_the_option(
 def test_tls_to_a_server_without_it_is_reported_in_one_sentence(site: tuple[str, str]) -> None:
     result = run("benchmark", "list", "--tls", env={"VIDSCORE_SERVER": site[0]})
     assert result.exit_code == ExitCode.UNREACHABLE
-    assert "does not encrypt; leave --tls" in result.stderr
+    assert "this port is not encrypted; omit --tls" in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 

@@ -309,7 +309,7 @@ def wait_for_a_place(client: Client) -> None:
             ("ranking", "--benchmark", "sky", "--truth", "t"),
             "not together with --benchmark: --truth",
         ),
-        (("ranking", "f1", "--submission", "a"), "of which --benchmark"),
+        (("ranking", "f1", "--submission", "a"), "--submission needs --benchmark"),
         (("ranking", "f1", "--system", "a"), "name a --benchmark"),
         (
             ("ranking", "f1", "--system", "a", "--server", "x:1", "--workers", "2"),

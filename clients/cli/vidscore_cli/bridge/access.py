@@ -56,7 +56,7 @@ class Secret(Struct, frozen=True):
             except OSError as error:
                 raise ValueError(f"{self.place}, which cannot be read ({error.strerror})") from None
             except UnicodeDecodeError:
-                raise ValueError(f"{self.place}, which is no text") from None
+                raise ValueError(f"{self.place}, which is not text") from None
         if not text or len(text) > MOST_SECRET_BYTES:
             what = "which is empty" if not text else "which is too long"
             raise ValueError(f"{self.place}, {what}")
@@ -167,17 +167,17 @@ def checked_access(given: Mapping[str, Any], prefix: str, faults: list[Fault]) -
         address = urlsplit("")
     has_broker = address.scheme in {"mqtt", "nats", "kafka"}
     if has_broker and address.password is not None:
-        advice = "write it into a file, and its name into password_file of a file of --sources"
+        advice = "write it into a file, and name this in password_file of a file of --sources"
         refuse("url", "a password in an address", "mqtt://user@host/topic or the like", advice)
         bare = address.netloc.rpartition("@")[2]
         address = address._replace(netloc=bare)  # no later message may show it
     named = [key for key in ACCESS_KEYS if given.get(key)]
     if named and not has_broker:
-        refuse(named[0], "it with a source that is no broker", "mqtt, nats or kafka")
+        refuse(named[0], "it with a source that is not a broker", "mqtt, nats or kafka")
         return BrokerAccess(address)
     secrets = [Secret(key, given[key]) for key in named if key != "tls_ca"]
     if len(secrets) > 1:
-        refuse(secrets[1].key, f"it beside {secrets[0].key}", "one of them")
+        refuse(secrets[1].key, f"it together with {secrets[0].key}", "one of them")
     for secret in secrets:
         try:
             secret.read()
@@ -196,12 +196,14 @@ def checked_access(given: Mapping[str, Any], prefix: str, faults: list[Fault]) -
 def _check_use(access: BrokerAccess, refuse: Callable[..., None]) -> None:
     """Refuse settings that the kind of broker cannot use."""
     if access.password is not None and access.user is None:
-        refuse(access.password.key, "a password of no user", "mqtt://user@host/topic or the like")
+        refuse(
+            access.password.key, "a password without a user", "mqtt://user@host/topic or the like"
+        )
     if access.token is not None and access.address.scheme == "mqtt":
         advice = f"give it as {access.token.key.replace('token', 'password')}, with a user"
         refuse(access.token.key, "a token for MQTT", "a password", advice)
     if access.token is not None and access.user is not None:
-        refuse(access.token.key, f"a token beside the user {access.user}", "one of them")
+        refuse(access.token.key, f"a token together with the user {access.user}", "one of them")
     if access.tls_ca:
         try:
             access.tls_context()
@@ -239,14 +241,14 @@ class Absence:
         """Report that it is away, unless the broker refuses."""
         if self.refused is None and not (self._is_away or self._is_over):
             self._is_away = True
-            text = f"{self._what} is away ({reason}); it is tried again"
+            text = f"{self._what} is away ({reason}); trying again"
             say(f"Warning: {self._host}: {text}", err=True)
 
     def end(self) -> None:
         """Report that it is back."""
         if self._is_away and not self._is_over:
             self._is_away = False
-            say(f"{self._host}: {self._what} is there", err=True)
+            say(f"{self._host}: {self._what} is back", err=True)
 
     def close(self) -> None:
         """Stop reporting."""

@@ -84,7 +84,7 @@ def read_sources(path: Path) -> list[SourceChoice]:
     choices = [_choice(table, f"sources[{row}]", row, faults) for row, table in enumerate(tables)]
     names = [choice.name for choice in choices]
     faults += [
-        _fault(f"sources[{row}].name", f"{name} again", "a name of its own")
+        _fault(f"sources[{row}].name", f"{name} again", "a unique name")
         for row, name in enumerate(names)
         if name in names[:row]
     ]
@@ -101,8 +101,8 @@ def _shared_spools(choices: Sequence[SourceChoice]) -> Iterator[Fault]:
         is_file = choice.spool and "\0" not in choice.spool
         owner = owners.setdefault(os.path.realpath(choice.spool), row) if is_file else row
         if owner != row:
-            found = f"{choice.spool}, which sources[{owner}] has"
-            yield _fault(f"sources[{row}].spool", found, "a file of its own")
+            found = f"{choice.spool}, which sources[{owner}] uses"
+            yield _fault(f"sources[{row}].spool", found, "a separate file")
 
 
 def _choice(table: object, place: str, row: int, faults: list[Fault]) -> SourceChoice:

@@ -14,10 +14,10 @@ def offset_and_mark(offset: int | list[int] | None) -> tuple[int, int | None]:
 
 def ends_before(path: str, found: str, begin: int) -> Fault:
     """The fault of a source that now ends before the part that was read."""
-    return Fault(found, f"the {begin} read before, and what follows", source=path)
+    return Fault(found, f"at least the {begin} read before", source=path)
 
 
 def replaced(path: str, found: str, begin: str) -> Fault:
     """The fault of a source that begins differently from the one read before."""
-    expected = f"the one that begins with the {begin} read before, and what follows"
-    return Fault(found, expected, source=path, advice="submit another to another submission")
+    expected = f"the source that begins with the {begin} read before"
+    return Fault(found, expected, source=path, advice="use another submission for another source")

@@ -125,8 +125,8 @@ class KafkaSource:
         if not (found.get_most_significant_bits() or found.get_least_significant_bits()):
             return  # the broker is too old to have ids of topics
         if self._topic_id not in {None, str(found)}:
-            anew = f"{self._topic} was deleted and made anew since frames of it became durable"
-            raise click.ClickException(f"{anew}; submit what it has now to another submission")
+            anew = f"{self._topic} was deleted and created again after frames of it became durable"
+            raise click.ClickException(f"{anew}; use another submission for its new messages")
         self._topic_id = str(found)
 
     def _partitions(self) -> list[int] | None:

@@ -156,8 +156,8 @@ class MqttSource:
         """Store a message that the broker does not keep."""
         if not self._has_warned:
             self._has_warned = True
-            text = "messages are published with quality 0, of which the broker keeps none for a"
-            say(f"Warning: {self._topic}: {text} bridge that is away", err=True)
+            text = "messages are published with QoS 0: the broker keeps none of them for a bridge"
+            say(f"Warning: {self._topic}: {text} that is away", err=True)
         if self._spool is not None:
             self._spool.append(topic.encode() + b"\0" + data)
             self._tell_spool()
@@ -199,7 +199,7 @@ class MqttSource:
         if waited_s >= SILENT_S:
             self._has_come = True  # reported only once
             text = "does somebody publish to it, and may this user read it?"
-            say(f"Warning: {self._topic}: nothing has come for {SILENT_S:g} s; {text}", err=True)
+            say(f"Warning: {self._topic}: no message for {SILENT_S:g} s; {text}", err=True)
 
     def _add(self, messages: list[Message], found: Message | None) -> None:
         """Add a message, or those in the spool."""
@@ -256,10 +256,10 @@ def _check_address(access: BrokerAccess) -> None:
         raise click.UsageError(f"{found}, expected a topic without the character 0")
     levels = topic.split("/")
     if any(len(level) > 1 and set("#+") & set(level) for level in levels) or "#" in levels[:-1]:
-        expected = "expected # as its last level, if at all, and + as a level of its own"
+        expected = "expected # as its last level, if at all, and + alone in its level"
         raise click.UsageError(f"{found}, {expected}")
     try:
         host.encode("idna")
     except UnicodeError as error:
-        text = f"found {host[:_SHOWN_CHARACTERS]}, no name of a host ({error})"
+        text = f"found {host[:_SHOWN_CHARACTERS]}, which is not the name of a host ({error})"
         raise click.UsageError(f"{text}, expected one such as broker.example.org") from None

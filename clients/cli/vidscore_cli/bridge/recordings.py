@@ -89,10 +89,10 @@ class RecordingSource:
                 except (InputError, GeneratorExit):
                     raise
                 except Exception as error:  # noqa: BLE001 - readers of invalid bytes raise anything
-                    found = f"no whole recording ({str(error) or type(error).__name__})"
-                    advice = "mcap recover saves what a killed recorder has left"
+                    found = f"an incomplete recording ({str(error) or type(error).__name__})"
+                    advice = "`mcap recover` saves the data of a killed recorder"
                     raise InputError(
-                        [Fault(found, "one", source=str(file), advice=advice)]
+                        [Fault(found, "a complete one", source=str(file), advice=advice)]
                     ) from None
         if not number:
             raise InputError([self._nothing(seen)])
@@ -123,7 +123,7 @@ class RecordingSource:
         asked = ", ".join(self._topics) or " or ".join(self._types)
         listed = ", ".join(f"{topic} ({type_})" for topic, type_ in sorted(types.items()))
         advice = f"it has {listed}" if listed else "it has no topic"
-        found = f"no message of {asked}" if asked else "no topic that was asked for"
+        found = f"no message of {asked}" if asked else "no requested topic"
         return Fault(found, "--topic NAME", source=str(self._path), field="topic", advice=advice)
 
     def read(self, timeout_s: float) -> Sequence[Message] | None:

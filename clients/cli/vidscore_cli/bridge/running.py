@@ -125,7 +125,7 @@ def wait_for(
         if waited_s >= TELL_S and not has_told:
             has_told = True
             text = f"for {STOP_S:g} s at most; a second signal ends it at once"
-            say(f"waiting for the server, until what was read is durable, {text}", err=True)
+            say(f"waiting for the server until all read messages are durable, {text}", err=True)
         if waited_s >= STOP_S:
             is_given_up = True
             give_up()
@@ -253,7 +253,7 @@ class _Bridge:
         sent = sum(run.sent_offset for run, _ in self._opened)
         name = short_names(self.submission)
         text = f"the server does not answer; not durable: {counted(sent - self.frames, 'frame')}"
-        advice = f"go on with --submission {name.rpartition('/')[2]} when it is there"
+        advice = f"continue with --submission {name.rpartition('/')[2]} when it is back"
         return ServerUnreachableError(f"{name} is not sealed: {text} or more; {advice}")
 
     @property
@@ -317,9 +317,9 @@ def source_opener(choice: SourceChoice) -> Opener:
         recording = RecordingSource(Path(path), choice.topics, schema.message_types)
         return lambda _: recording
     if choice.topics:
-        raise click.UsageError(f"{url}: topics are chosen only of recordings")
+        raise click.UsageError(f"{url}: topics can be chosen only for recordings")
     if choice.spool and (is_file or address.scheme not in {"udp", "mqtt"}):
-        raise click.UsageError(f"{url}: what comes from there waits by itself, without a --spool")
+        raise click.UsageError(f"{url}: messages of this source wait there, without a --spool")
     if is_file:
         return lambda _: ByteSource(path, schema.framing)
     if address.scheme in {"tcp", "unix"}:

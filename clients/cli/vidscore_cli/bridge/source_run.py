@@ -149,9 +149,9 @@ class SourceRun:
         self._stored_behind = stream.next_offset - counted
 
     def _written_by_another(self, stream: SubmissionStream) -> InputError:
-        found = f"frames whose source stands at {stream.source_position[:80]}"
-        expected = "frames that a bridge has taken from such a source"
-        advice = "give the source another name, or go on with another submission"
+        found = f"frames with the source position {stream.source_position[:80]}"
+        expected = "frames that a bridge has read from such a source"
+        advice = "give the source another name, or use another submission"
         return InputError([Fault(found, expected, source=self.name, advice=advice)])
 
     def _read(self, stream: SubmissionStream, stopping: Callable[[], bool]) -> bool:
@@ -213,7 +213,7 @@ class SourceRun:
         """Report the first time that a stream is left out from a fault on; there may be many."""
         if "stream" not in self._told:
             self._told.add("stream")
-            say(f"Warning: {fault}; what else came there is left out", err=True)
+            say(f"Warning: {fault}; the rest of this stream is left out", err=True)
 
     def _read_block(self, messages: Sequence[Message]) -> FeedBlock:
         for message in messages:
@@ -271,7 +271,7 @@ class SourceRun:
         if wrong:
             lines = [f"{self.name}: {doubt.value}: {text}" for doubt, text in wrong]
             options = " ".join(f"--accept {doubt.value}" for doubt, _ in wrong)
-            lines.append(f"a score of this feed may be wrong; {options} takes it as it is")
+            lines.append(f"a score of this feed may be wrong; {options} accepts it as it is")
             raise DoubtfulFeedError("\n".join(lines))
         self._judged = bool(self._watch.frames)
 

@@ -107,7 +107,7 @@ class Spool:
             raise self._in_use() from None
 
     def _in_use(self) -> Exception:
-        expected = "a file of its own for each source"
+        expected = "a separate file for each source"
         return _refused(self._path, "a spool that a bridge is using", expected, "name another file")
 
     def _stored_base(self) -> int | None:
@@ -120,7 +120,7 @@ class Spool:
         advice = "name another file, or move this one away"
         if not head.startswith(_MAGIC):
             expected = "a new or empty file, or one that a bridge has spooled into"
-            raise _refused(self._path, "a file that is no spool", expected, advice)
+            raise _refused(self._path, "a file that is not a spool", expected, advice)
         if len(head) < _HEADER.size or crc32(head[-8:]) != _HEADER.unpack(head)[1]:
             found = "a spool whose first 16 bytes are damaged"
             raise _refused(self._path, found, "a complete one", advice)
@@ -188,7 +188,7 @@ class Spool:
         text = f"{counted(byte_count, 'byte')} of messages that were not durable, left out"
         first = self._place(damages[0].begin)
         say(f"Warning: {self._path}: damaged at byte {first}: {text}", err=True)
-        say(f"Warning: {self._path} as it was is kept as {kept}", err=True)
+        say(f"Warning: the damaged file is kept as {kept}", err=True)
 
     def _record_at(self, offset: int) -> tuple[bytes | None, int] | None:
         """The message at an offset, None for a marked one, and the offset after it.

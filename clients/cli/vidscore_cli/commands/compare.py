@@ -228,8 +228,8 @@ def _refuse_missing(named: dict[str, str]) -> None:
     known = [*evaluator_names(), *preset_names()]
     for path in named.values():
         if path in known and not Path(path).exists():
-            raise click.UsageError(f"found {path} after a system, expected evaluators before all")
+            raise click.UsageError(f"found {path} after a system, expected all evaluators first")
         if path != "-" and not Path(path).exists():
             near = did_you_mean(path, known)
             advice = near or "vidscore evaluators lists these"
-            raise click.UsageError(f"{path} is no file or folder, and no evaluator; {advice}")
+            raise click.UsageError(f"{path} is neither a file or folder nor an evaluator; {advice}")

@@ -141,7 +141,7 @@ def _check_target(typed: FileConversion) -> None:
     refuse_input(typed.target, hint)
     if FORMATS[typed.to_format].writer.folder:
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
-            raise click.BadParameter(f"{target} is there, expected a new folder", param_hint=hint)
+            raise click.BadParameter(f"{target} exists, expected a new folder", param_hint=hint)
     elif target.is_dir():
         raise click.BadParameter(f"{target} is a folder, expected a file", param_hint=hint)
 
@@ -152,7 +152,7 @@ def _check_remote(typed: FileConversion, target: RemotePath) -> None:
     check_store(target)
     refuse_input(typed.target, "TARGET")
     if FORMATS[typed.to_format].writer.folder and is_there(target):
-        said = f"{target} is there, expected a new folder"
+        said = f"{target} exists, expected a new folder"
         raise click.BadParameter(said, param_hint="TARGET")
 
 

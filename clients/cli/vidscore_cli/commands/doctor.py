@@ -42,9 +42,9 @@ CLOCK_WARNING = timedelta(seconds=5)
 CLOCK_FAILURE = timedelta(minutes=5)
 """Beyond this, lifetimes of tokens and the opening times of benchmarks mean little."""
 
-NOT_TOLD = Passed("not told without a token that holds", Status.SKIPPED)
+NOT_TOLD = Passed("needs a valid token", Status.SKIPPED)
 
-NOT_TOLD_TO_ALL = Passed("told to organisers of hosted benchmarks alone", Status.SKIPPED)
+NOT_TOLD_TO_ALL = Passed("only for organisers of hosted benchmarks", Status.SKIPPED)
 
 STORE_DOCTOR = Entry("vidscore_server.commands.doctor:examine_store", extra="server")
 
@@ -163,10 +163,10 @@ class _ServerChecks:
         except ssl.SSLCertVerificationError as error:
             raise StepFailedError(error.verify_message, _tls_advice(error)) from None
         except ssl.SSLError as error:
-            advice = "does the server have tls_certificate_file? Without it leave --tls out"
+            advice = "does the server have tls_certificate_file? Without it, omit --tls"
             raise StepFailedError(f"no TLS: {error.reason}", advice) from None
         except OSError as error:
-            advice = "try again; a proxy or firewall may end what is encrypted"
+            advice = "try again; a proxy or firewall may end encrypted connections"
             raise StepFailedError(error.strerror or "no answer", advice) from None
         rest = end - datetime.now(UTC)
         found = f"the certificate is for {self._host} and ends {end:%Y-%m-%d %H:%M} UTC"
@@ -195,13 +195,13 @@ class _ServerChecks:
             self._told = self._ask_with_or_without_token()
         except sdk.UnsupportedError:
             advice = "update the server, or ask with a vidscore of its version"
-            raise StepFailedError("does not know this question: it is older", advice) from None
+            raise StepFailedError("does not know this request: it is older", advice) from None
         except sdk.VidscoreError as error:
             if GRPC_FOUND_HTTP in error.message:
                 raise StepFailedError(*SPEAKS_HTTP) from None
             raise StepFailedError(error.message, _answer_advice(self._server)) from None
         if self._told is None:
-            return Passed("answers nobody without a token that holds")
+            return Passed("answers only with a valid token")
         if self._told.draining:
             return Passed("is about to stop", Status.WARNING, "try again in a minute")
         return Passed("hosts benchmarks" if self._told.hosting else "scores streams")
@@ -266,15 +266,15 @@ class _ServerChecks:
     def token(self) -> Passed:
         if self._token_refused:
             advice = (
-                "ask an organiser for a token, or as the server's operator make one: "
+                "ask an organiser for a token or, as the server's operator, create one: "
                 "vidscore init --store FILE"
             )
-            found = "unknown, ended or revoked"
+            found = "unknown, expired or revoked"
             raise StepFailedError(found, advice, ExitCode.REFUSED)
         told = self._told
         if told is None:
             advice = "set VIDSCORE_TOKEN"
-            raise StepFailedError("none, and the server wants one", advice, ExitCode.REFUSED)
+            raise StepFailedError("none, and the server requires one", advice, ExitCode.REFUSED)
         if told.token is None:
             needed = "hosted benchmarks need one: set VIDSCORE_TOKEN" if told.hosting else ""
             return Passed("none", Status.SKIPPED, needed)
@@ -333,7 +333,5 @@ def _answer_advice(server: ServerChoice) -> str:
     if not server.sdk_tls:
         return ADD_TLS
     if not server.tls_certificate:
-        return (
-            "if the server wants certificates of its clients, add --tls-certificate and --tls-key"
-        )
+        return "if the server requires client certificates, add --tls-certificate and --tls-key"
     return "is it a vidscore server, and is the client's certificate signed by its authority?"

@@ -96,7 +96,7 @@ def create(
 
 def _place_of(secret_file: str | None) -> str:
     if secret_file is None:
-        return "Their links, which are shown this once:"
+        return "Their links, which are shown only once:"
     return f"Their links are in {secret_file}, which only you can read."
 
 

@@ -116,7 +116,7 @@ def logout(site: str | None) -> None:
         raise click.UsageError("there is no default site; name one with --site")
     sites.named(chosen)
     change_sites(lambda present: present.without(chosen))
-    say(f"site {chosen} is forgotten; its token holds until it is revoked")
+    say(f"site {chosen} is deleted; its token stays valid until it is revoked")
 
 
 def log_in(typed: Login) -> None:
@@ -126,7 +126,7 @@ def log_in(typed: Login) -> None:
         click.ClickException: If the server cannot be reached or refuses the token.
     """
     if _NAME.fullmatch(typed.site) is None:
-        expected = "1 to 63 letters, digits, dots, hyphens and underscores, no sign first"
+        expected = "1 to 63 letters, digits, dots, hyphens or underscores, a letter or digit first"
         raise click.BadParameter(f"{typed.site!r} is not {expected}", param_hint="--site")
     sites = read_sites()
     known = sites.by_name.get(typed.site)
@@ -190,4 +190,4 @@ def _keep(typed: Login, site: ServerChoice) -> None:
     name = typed.site
     sites = change_sites(lambda present: present.with_site(name, site, default=typed.default))
     default = ", the default one," if sites.default == name else ""
-    say(f"site {name}{default} is kept in {sites_file()}: {sites.by_name[name].address}")
+    say(f"site {name}{default} is saved in {sites_file()}: {sites.by_name[name].address}")

@@ -58,7 +58,7 @@ class Tracing(FileOptions, frozen=True):
 @on_error_option()
 @selection_options()
 @operating_point_options()
-@output_option("Its suffix says how: .csv, .parquet or .json.")
+@output_option("Its suffix chooses the format: .csv, .parquet or .json.")
 @all_faults_option()
 def outcomes(**choices: Any) -> None:
     """List the outcome of each object and each detection, one row each.

@@ -44,7 +44,7 @@ FORMATS_OF_FILES = ("generic-csv", "coco-json", "spotgeo-json")
 def read_truth(
     server: ServerChoice, benchmark: str, file: str, revision: int, to_format: str
 ) -> None:
-    """Write a revision of the truth to FILE. For organisers; it stands in the audit record.
+    """Write a revision of the truth to FILE. For organisers; the audit record notes it.
 
     FILE contains hidden truth: only you can read it.
     """

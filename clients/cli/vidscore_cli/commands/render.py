@@ -229,10 +229,10 @@ def _check_output(typed: Rendering) -> None:
         if path.is_dir():
             raise click.BadParameter(f"{path} is a folder, expected a file", param_hint=hint)
     elif path.suffix.lower() in {".avi", ".gif", ".jpeg", ".jpg", ".mkv", ".mov", ".png", ".webm"}:
-        said = f"{path} is no video that ends with .mp4, and a folder should not end like a file"
+        said = f"{path} is neither a video with the suffix .mp4 nor the name of a folder"
         raise click.BadParameter(said, param_hint=hint)
     elif path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise click.BadParameter(f"{path} is there, expected a new folder", param_hint=hint)
+        raise click.BadParameter(f"{path} exists, expected a new folder", param_hint=hint)
 
 
 def _drawn_evaluator(

@@ -162,7 +162,7 @@ def scores(
 )
 @operating_point_options("organisers only")
 @server_options()
-@output_option("Its suffix says how: .csv, .parquet or .json.")
+@output_option("Its suffix chooses the format: .csv, .parquet or .json.")
 def outcomes(
     server: ServerChoice,
     submission: str,

@@ -229,7 +229,7 @@ def _empty_frames(benchmark: Benchmark) -> Annotations:
     if not first_frames:
         raise InputRefusedError(
             f"the specification of {short_names(benchmark.name)} names no sequences, so none of "
-            "their frames can be sent empty; use a format that lists frames without detections"
+            "empty frames can be sent; use a format that lists frames without detections"
         )
     keys, numbers = tuple(first_frames), np.array(list(first_frames.values()), dtype=np.int64)
     return frame_list(keys, np.arange(len(keys)), numbers, _arity(benchmark))
@@ -279,7 +279,7 @@ def _check(client: Client, typed: FileSubmission, detections: Annotations) -> No
         _check_name(client, within(typed.benchmark, typed.name), detections)
     found = client.benchmarks.get(typed.benchmark)
     say(
-        f"{found.name} would take {typed.detections}: {counted(checked.frame_count, 'frame')}, "
+        f"{found.name} would accept {typed.detections}: {counted(checked.frame_count, 'frame')}, "
         f"{counted(detections.object_count, 'detection')}; nothing was submitted"
     )
     _say(f"submissions left: {quotas_left(found)}", quotas_left(found))
@@ -394,13 +394,13 @@ def _what_is_left(
     if whole and stream is not None and stream.next_offset == found.frame_count:
         client.submissions.cancel(name)
         return (
-            f"{name} had taken {counted(found.frame_count, 'frame')} before that; it is cancelled "
-            "and costs no quota. Correct the file and submit it again under another --name."
+            f"{name} had stored {counted(found.frame_count, 'frame')} before; it is cancelled and "
+            "uses no quota. Correct the file and submit it again under another --name."
         )
     return (
         f"{name} has {counted(found.frame_count, 'frame')} and waits for "
         f"{submission_waits_for(found)}. "
-        f"Send the rest, or give it up with vidscore submission cancel {name}"
+        f"Send the rest, or cancel it with vidscore submission cancel {name}"
     )
 
 

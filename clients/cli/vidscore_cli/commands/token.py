@@ -88,7 +88,7 @@ def create(
 ) -> None:
     """Create a token; its secret is shown once, on standard output or in a file."""
     if (role == "participant") != bool(team):
-        raise click.UsageError("a participant belongs to a team, --team NAME, and nobody else does")
+        raise click.UsageError("a participant needs --team NAME, and other roles have no team")
     with secret_output(secret_file) as write:
         with open_client(server) as client:
             made = client.tokens.create(
@@ -122,12 +122,12 @@ def revoke(server: ServerChoice, name: str) -> None:
     """
     if SECRET_PREFIX in name:
         raise click.UsageError(
-            "this is a secret, not a name, and was not sent. vidscore token list shows names; this "
-            "token's stands between the first two _ of its secret"
+            "this is a secret, not a name, and was not sent. vidscore token list shows names; the "
+            "name of this token is between the first two _ of its secret"
         )
     with open_client(server) as client:
         revoked = client.tokens.revoke(_meant(client.tokens.list(), name))
-    say(f"{revoked.name} opens nothing any more")
+    say(f"{revoked.name} is revoked")
 
 
 def _meant(tokens: list[Token], typed: str) -> str:
@@ -152,7 +152,7 @@ def _meant(tokens: list[Token], typed: str) -> str:
     if len(found) == 1:
         return found[0].name
     if not found:
-        raise InputRefusedError(f"no token that holds is called {typed}; see vidscore token list")
+        raise InputRefusedError(f"no valid token is called {typed}; see vidscore token list")
     lines = [
         f"{token.name}  {token.role}  {token.team}  {escape_controls(token.comment)}"
         for token in found

@@ -80,7 +80,7 @@ def consistency(
         return
     notes = [
         f"{found.pairs} pairs of sets, of which {found.undefined} have no defined dissimilarity.",
-        "A set lists where squares of 10 px (or points) stand along a line, in px.",
+        "A set lists the positions, in px, of squares of 10 px (or points) along a line.",
     ]
     deliver_tables([_table(found, tracks=chosen.needs.tracks)], notes, output)
 

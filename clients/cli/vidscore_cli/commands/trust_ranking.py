@@ -68,8 +68,8 @@ ALIKE = (
 )
 
 NOTES = (
-    "Over the values, R_S is how many other ranks a system has, R_std the standard deviation of",
-    "its ranks, R_Sen the mean change from one value to the next.",
+    "Over the values, R_S is the number of other ranks of a system, R_std the standard deviation",
+    "of its ranks, R_Sen the mean change from one value to the next.",
 )
 
 READING = "reading"
@@ -205,7 +205,7 @@ def _examine_files(typed: RankingExamination, questions: Questions) -> Document:
     from vidscore_evaluators.trust.systems import Contest, Request
 
     if typed.submissions:
-        raise click.UsageError("--submission: of which --benchmark?")
+        raise click.UsageError("--submission needs --benchmark")
     paths = _system_paths(typed.systems)
     manifest = read_specification(typed.manifest)
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)

@@ -135,8 +135,8 @@ def _compete(
     tokens: Mapping[str, str] | None = None,
 ) -> Reports:
     tokens = tokens or {detector.name: organiser.admit(detector.name) for detector in DETECTORS}
-    _say(f"\nThe server runs at {address}. An organiser hosts two benchmarks on it, whose truth")
-    _say("nobody can read back:")
+    _say(f"\nThe server runs at {address}. An organiser hosts two benchmarks on it, with truth")
+    _say("that participants cannot read:")
     for show in shows:
         organiser.host(show)
         title = f"{show.benchmark} ({show.evaluator}):"
@@ -149,8 +149,8 @@ def _compete(
     with Relay(address) as relay:
         _stream_all(tokens, relay, address, shows, speed)
         if relay.connections < 2:
-            raise ServerFailedError("the connection of mole was cut and not made again")
-    _say("\n  The connection of mole was made again by itself; every frame came once.")
+            raise ServerFailedError("the connection of mole was cut and not restored")
+    _say("\n  The connection of mole was restored automatically; every frame arrived once.")
     _say("\nLeaderboards", style="bold")
     for show in shows:
         _say(f"  {show.benchmark + ':':9}{_ranking(organiser, show)}")
@@ -300,7 +300,7 @@ def next_steps(shows: Sequence[Show], folder: Path | None) -> list[tuple[str, st
         folder: Folder of their files; None if none were written.
     """
     program = _program()
-    everything = ("List what there is to score by", f"{program} evaluators")
+    everything = ("List the evaluators", f"{program} evaluators")
     if folder is None:
         keep = f"{program} demo --speed 100 --files {EXAMPLE_FOLDER}"
         return [("Run the demo again and keep its data as files", keep), everything]

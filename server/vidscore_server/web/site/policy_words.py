@@ -162,7 +162,7 @@ def _waiting(_: Benchmark, policy: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"A submission to which nothing is added for {duration_text(policy['quiet_timeout'])} is "
         f"{ends}; so is one that is open at closing. One that waits for ground truth is scored "
-        f"after {duration_text(policy['truth_timeout'])} on what is there."
+        f"after {duration_text(policy['truth_timeout'])} with the truth so far."
     )
 
 

@@ -159,7 +159,7 @@ def test_a_suspicious_feed_is_refused_before_a_frame_is_sent(
     assert (
         "bridge: gaps: frames are missing between others: 38; only one frame in 3" in result.stderr
     )
-    assert "--accept gaps takes it as it is" in result.stderr
+    assert "--accept gaps accepts it as it is" in result.stderr
     assert frame_count(environment, "doubtful") == (0, "open")
 
 
@@ -207,7 +207,7 @@ def test_two_sources_of_one_file_cannot_share_a_spool(
     result = bridge(environment, "--sources", str(path))
     assert result.exit_code == ExitCode.INPUT
     assert "sources[2].spool: found " in result.stderr
-    assert "which sources[0] has, expected a file of its own" in result.stderr
+    assert "which sources[0] uses, expected a separate file" in result.stderr
     assert "sources[1]" not in result.stderr
 
 
@@ -222,7 +222,7 @@ def test_two_sources_of_one_file_cannot_share_a_spool(
         (("mqtt://127.0.0.1", "--schema", "jsonl"), "a topic is missing"),
         (("nats://127.0.0.1", "--schema", "jsonl"), "a stream is missing"),
         (("kafka://127.0.0.1", "--schema", "jsonl"), "a topic is missing"),
-        (("kafka://127.0.0.1/found", "--schema", "jsonl", "--topic", "a"), "only of recordings"),
+        (("kafka://127.0.0.1/found", "--schema", "jsonl", "--topic", "a"), "only for recordings"),
     ],
 )
 def test_an_invalid_source_is_a_usage_error(

@@ -137,7 +137,7 @@ def test_a_recreated_topic_is_refused_and_the_same_one_continues() -> None:
     assert untold.read(0.0) == []
     anew = source(Consumer(1), topic_id=2)
     anew.open(message.offset)  # type: ignore[arg-type]
-    with pytest.raises(click.ClickException, match="found was deleted and made anew"):
+    with pytest.raises(click.ClickException, match="found was deleted and created again"):
         anew.read(0.0)
 
 
@@ -154,7 +154,7 @@ def test_a_topic_recreated_during_a_run_is_refused(
     opened = KafkaSource(access, "bridge", consumer, Admin(1, 1, 2))
     opened.open(None)
     assert [message.data for message in opened.read(0.0) or []] == [b"a"]
-    with pytest.raises(click.ClickException, match="found was deleted and made anew"):
+    with pytest.raises(click.ClickException, match="found was deleted and created again"):
         opened.read(0.0)
 
 
@@ -164,10 +164,10 @@ def test_an_absent_broker_is_waited_for_and_reported(capsys: pytest.CaptureFixtu
     opened = source(consumer)
     opened.open(None)
     assert opened.read(0.0) == opened.read(0.0) == []
-    away = "Warning: host: the broker is away ({}); it is tried again\n"
+    away = "Warning: host: the broker is away ({}); trying again\n"
     assert capsys.readouterr().err == away.format(AWAY.str())
     assert opened.read(0.0) == [Message(b"a", "found", {"0": 1}, place="partition 0, offset 0")]
-    assert capsys.readouterr().err == "host: the broker is there\n"
+    assert capsys.readouterr().err == "host: the broker is back\n"
     opened._on_error(KafkaError(KafkaError._ALL_BROKERS_DOWN))
     assert capsys.readouterr().err.startswith("Warning: host: the broker is away (")
 
@@ -180,7 +180,7 @@ def test_a_missing_topic_is_reported(capsys: pytest.CaptureFixture[str]) -> None
     assert opened.read(0.0) == []
     assert capsys.readouterr().err.startswith("Warning: host: the topic found is away (")
     assert opened.read(0.0) == []
-    assert capsys.readouterr().err == "host: the topic found is there\n"
+    assert capsys.readouterr().err == "host: the topic found is back\n"
 
 
 @pytest.mark.parametrize(

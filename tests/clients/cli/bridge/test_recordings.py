@@ -104,7 +104,7 @@ def test_another_bag_in_place_of_the_earlier_one_is_refused(tmp_path: Path) -> N
     assert numbers(read(tmp_path / "bag", offset=offset)) == [3]
     write_bag(tmp_path / "other", StoragePlugin.MCAP, range(7, 12))
     with pytest.raises(
-        InputError, match="another first message, expected the one that begins with the 2"
+        InputError, match="another first message, expected the source that begins with the 2"
     ):
         read(tmp_path / "other", offset=offset)
 
@@ -112,7 +112,7 @@ def test_another_bag_in_place_of_the_earlier_one_is_refused(tmp_path: Path) -> N
 def test_a_bag_shorter_than_its_stored_position_is_refused(tmp_path: Path) -> None:
     write_bag(tmp_path / "bag", StoragePlugin.MCAP, range(5))
     assert read(tmp_path / "bag", offset=5) == []
-    with pytest.raises(InputError, match="found 5 messages, expected the 6 read before"):
+    with pytest.raises(InputError, match="found 5 messages, expected at least the 6 read before"):
         read(tmp_path / "bag", offset=6)
 
 
@@ -163,7 +163,7 @@ def test_a_truncated_recording_is_refused(tmp_path: Path, kept: int) -> None:
 
 def test_a_file_that_is_not_a_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bag.db3").write_bytes(b"no database at all")
-    with pytest.raises(InputError, match="no whole recording"):
+    with pytest.raises(InputError, match="an incomplete recording"):
         read(tmp_path / "bag.db3")
 
 

@@ -35,7 +35,7 @@ def test_a_stop_delayed_by_the_server_is_reported_and_abandoned(
     thread.start()
     assert wait_for([thread], stopping, free.set)
     assert not thread.is_alive()
-    assert capsys.readouterr().err.count("waiting for the server, until what was read") == 1
+    assert capsys.readouterr().err.count("waiting for the server until all read messages") == 1
 
 
 def test_a_bridge_that_need_not_stop_keeps_waiting(capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,4 +74,4 @@ def test_a_bridge_whose_server_never_answers_ends_by_a_signal_with_exit_code_3(
         stopper.join()
     assert result.exit_code == ExitCode.UNREACHABLE, result.stderr
     assert "street/stopped is not sealed: the server does not answer" in result.stderr
-    assert "go on with --submission stopped when it is there" in result.stderr
+    assert "continue with --submission stopped when it is back" in result.stderr

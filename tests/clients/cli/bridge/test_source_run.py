@@ -100,7 +100,7 @@ def test_a_source_with_offsets_continues_after_the_last_one() -> None:
 )
 def test_a_stream_written_by_another_kind_of_source_is_refused(position: str) -> None:
     source = Canned([message(2, 120)])
-    expected = "expected frames that a bridge has taken from such a source"
+    expected = "expected frames that a bridge has read from such a source"
     with pytest.raises(InputError, match=expected):
         ran(source, Stored(2, position))
     assert source.opened == []
@@ -197,7 +197,7 @@ def test_a_fault_of_a_connection_is_reported_and_counted_and_others_continue(
     assert [numbers for numbers, _ in stream.batches] == [[0, 1]]
     assert run.skipped == 2
     said = "Warning: north, 127.0.0.1:7: found an end after 7 bytes, expected a whole message; "
-    assert f"{said}what else came there is left out\n" in capsys.readouterr().err
+    assert f"{said}the rest of this stream is left out\n" in capsys.readouterr().err
 
 
 def test_a_fault_of_a_connection_ends_a_strict_run_after_sending_earlier_messages() -> None:

@@ -242,7 +242,7 @@ def test_a_file_shorter_than_its_stored_position_is_refused(tmp_path: Path) -> N
     """A restarted file is not the end of the previous one, which would seal the submission."""
     path = tmp_path / "found.jsonl"
     path.write_bytes(b"a\nb\n")
-    with pytest.raises(InputError, match=r"found 4 bytes, expected the 5 read before"):
+    with pytest.raises(InputError, match=r"found 4 bytes, expected at least the 5 read before"):
         ByteSource(str(path), Framing.LINES).open(5)
     at_its_end = ByteSource(str(path), Framing.LINES)
     at_its_end.open(4)
@@ -270,7 +270,7 @@ def test_a_replaced_file_is_refused_and_a_grown_one_continues(
     grown.close()
     path.write_bytes(other * (lines + 1))
     read = width * lines
-    expected = f"found other first bytes, expected the one that begins with the {read} bytes"
+    expected = f"found other first bytes, expected the source that begins with the {read} bytes"
     with pytest.raises(InputError, match=expected):
         ByteSource(str(path), Framing.LINES).open(offset)
 

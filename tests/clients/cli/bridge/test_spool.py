@@ -101,7 +101,7 @@ def test_a_new_file_continues_the_offsets_of_the_lost_one(tmp_path: Path) -> Non
 def test_a_file_that_is_not_a_spool_is_refused_and_unchanged(tmp_path: Path, text: bytes) -> None:
     path = tmp_path / "notes.txt"
     path.write_bytes(text)
-    with pytest.raises(InputError, match=r"notes\.txt: found a file that is no spool, .*another"):
+    with pytest.raises(InputError, match=r"notes\.txt: found a file that is not a spool,.*another"):
         opened(path)
     assert path.read_bytes() == text
 

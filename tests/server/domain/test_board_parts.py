@@ -8,6 +8,7 @@ import grpc
 import pytest
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots, refusal
 from tests.server.domain.test_disqualification import disqualify
+from tests.server.domain.test_private_sequences import LIVE, closing, found
 from tests.server.scene import HERE, parameter, points
 
 from vidscore_protos.v1 import annotations_pb2, organiser_pb2
@@ -56,6 +57,52 @@ async def test_a_team_does_not_learn_of_classes_that_only_others_have_detected(
     await hosted.blue.submit(_labelled("secret"), "two")
     await hosted.blue.ended("two")
     assert "secret" not in str(await refusal(hosted.red.board(label="zebra")))
+
+
+async def test_a_team_is_not_told_of_classes_of_the_truth_that_it_has_not_detected(
+    hosted: Hosted,
+) -> None:
+    """The truth's third frame has a bus, which the benchmark does not name either."""
+    await _host(hosted.organiser)
+    bus = points({3: HERE})
+    bus.labels.append("bus")
+    await hosted.organiser.upload(bus, merge=True)
+    await hosted.red.submit(_labelled("car"))
+    await hosted.red.ended()
+    for client, known in ((hosted.red, "car"), (hosted.organiser, "bus or car")):
+        found = await refusal(client.board(label="zebra"))
+        assert found.violations == {"label": f"found 'zebra', expected {known}"}
+
+
+async def test_classes_of_private_sequences_alone_are_not_told_before_the_closing(
+    hosted: Hosted,
+) -> None:
+    """Car is the label of the sequences a and b, bus that of the private c and d."""
+    message = closing(hosted, visibility=LIVE)
+    message.specification.ClearField("evaluators")
+    message.specification.evaluators.add(name="f1", parameters=[parameter("base", "euclidean")])
+    await hosted.organiser.create(message)
+    truth = found("abcd")
+    truth.labels.extend(["car", "bus"])
+    truth.label_indices.extend([0, 0, 1, 1])
+    await hosted.organiser.upload(truth)
+    await hosted.red.submit(truth)
+    await hosted.red.ended()
+    told = await refusal(hosted.red.board(label="zebra"))
+    assert told.violations == {"label": "found 'zebra', expected car"}
+    hosted.clock.pass_by(hours=1)
+    told = await refusal(hosted.red.board(label="zebra"))
+    assert told.violations == {"label": "found 'zebra', expected bus"}
+
+
+async def test_of_listed_domains_a_board_is_empty_until_something_is_scored(hosted: Hosted) -> None:
+    message = dots(visibility="VISIBILITY_FINAL")
+    message.specification.domains.add(name="night")
+    await hosted.organiser.create(message)
+    await hosted.organiser.upload(points({1: HERE, 2: HERE}))
+    assert list((await hosted.red.board(domain="night")).rows) == []
+    told = await refusal(hosted.red.board(domain="day"))
+    assert told.violations == {"domain": "found 'day', expected night"}
 
 
 async def test_an_unknown_domain_is_refused_and_a_board_without_scores_is_empty(

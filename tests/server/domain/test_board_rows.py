@@ -61,6 +61,17 @@ async def test_released_measures_are_shown_beside_those_that_rank(hosted: Hosted
     assert [one.value for one in whole.rows[1].scores if one.measure == "recall"] == [2 / 3]
 
 
+async def test_a_board_has_the_released_measures_of_its_own_evaluator(hosted: Hosted) -> None:
+    final = benchmark_pb2.VISIBILITY_FINAL
+    message = _benchmark(
+        visibility=final, released_measures=["recall", "ap_m_partial"], ladder_step=0.01
+    )
+    message.specification.evaluators.add(name="map")
+    await _two_submissions(hosted, message)
+    for name, measure in (("f1", "recall"), ("map", "ap_m_partial")):
+        assert list((await hosted.viewer.board(evaluator=name)).further_measures) == [measure]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("visibility", "release", "expected"),

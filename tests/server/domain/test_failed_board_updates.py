@@ -12,8 +12,13 @@ from tests.server.domain.test_boards import CORRECTED
 from tests.server.domain.test_private_sequences import LIVE, board, submit
 from tests.server.domain.test_private_sequences import found as hits_of
 from tests.server.domain.test_private_sequences import host as host_private
-from tests.server.domain.test_rescored_boards import NEW, OLD, break_when, host, until_board
+from tests.server.domain.test_rescored_boards import NEW, OLD, break_when, host, rows, until_board
 from tests.support.waiting import TIMEOUT_S
+
+from vidscore_server.store import Transaction
+
+WORK = "operation board dots"
+"""The leased work."""
 
 
 async def test_after_the_closing_a_submission_that_could_not_be_rescored_is_listed_separately(
@@ -38,22 +43,14 @@ async def test_a_score_after_the_lease_of_its_board_was_lost_is_not_stored(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lease goes to another server while the first submission is scored again."""
-    hosting = hosted.server.hosting
-    assert hosting is not None
-    work, lost = "operation board dots", asyncio.Event()
-    updater = hosting.boards
+    leases, updater, lost = hosted.hosting.leases, hosted.hosting.boards, asyncio.Event()
     score = updater._scorer.results
 
     async def lose(*arguments: Any, **options: Any) -> Any:
         found = await score(*arguments, **options)
         if not lost.is_set():
+            await hosted.hosting.context.write(lambda t: _give_away(t, leases.owner))
             lost.set()
-            owner = hosting.leases.owner
-            await hosting.context.write(
-                lambda t: (
-                    t.end_lease(work, owner) and t.take_lease(work, "other", timedelta(hours=1))
-                )
-            )
         return found
 
     await host(hosted)
@@ -62,5 +59,35 @@ async def test_a_score_after_the_lease_of_its_board_was_lost_is_not_stored(
     await asyncio.wait_for(lost.wait(), TIMEOUT_S)
     await updater.operations.finish()
     assert [len(await hosted.organiser.scores(name)) for name in ("r1", "b1")] == [1, 1]
-    await hosting.context.write(lambda t: t.end_lease(work, "other"))
+    await hosted.hosting.context.write(lambda t: t.end_lease(WORK, "other"))
     await until_board(hosted.viewer, NEW, OLD)
+
+
+async def test_a_board_whose_lease_was_lost_is_not_moved(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lease goes to another server after the last submission is scored again."""
+    leases, updater, lost = hosted.hosting.leases, hosted.hosting.boards, asyncio.Event()
+    catch_up = updater._catch_up
+
+    async def lose(benchmark: str) -> None:
+        await catch_up(benchmark)
+        if not lost.is_set():
+            await hosted.hosting.context.write(lambda t: _give_away(t, leases.owner))
+            lost.set()
+
+    await host(hosted)
+    monkeypatch.setattr(updater, "_catch_up", lose)
+    await hosted.organiser.upload(CORRECTED)
+    await asyncio.wait_for(lost.wait(), TIMEOUT_S)
+    await updater.operations.finish()
+    assert [len(await hosted.organiser.scores(name)) for name in ("r1", "b1")] == [2, 2]
+    assert rows(await hosted.viewer.board()) == OLD
+    await hosted.hosting.context.write(lambda t: t.end_lease(WORK, "other"))
+    await until_board(hosted.viewer, NEW, OLD)
+
+
+def _give_away(transaction: Transaction, owner: str) -> None:
+    """Give the lease of the board to another server."""
+    transaction.end_lease(WORK, owner)
+    assert transaction.take_lease(WORK, "other", timedelta(hours=1))

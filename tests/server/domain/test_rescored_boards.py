@@ -13,7 +13,15 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
-from tests.server.domain.hosted import BENCHMARK, Client, Hosted, hosting, refusal, values
+from tests.server.domain.hosted import (
+    BENCHMARK,
+    Client,
+    Hosted,
+    dots,
+    hosting,
+    refusal,
+    values,
+)
 from tests.server.domain.test_boards import (
     CORRECTED,
     FINAL,
@@ -25,7 +33,7 @@ from tests.server.domain.test_boards import (
     found,
 )
 from tests.server.domain.test_disqualification import disqualify
-from tests.server.scene import points
+from tests.server.scene import parameter, points
 
 from vidscore_evaluators.jobs import Job
 from vidscore_evaluators.spotgeo import SpotGeo
@@ -242,6 +250,38 @@ async def test_a_rank_that_changes_without_its_score_is_a_difference(hosted: Hos
     assert await differences_of_f1(hosted) == {"r1": (0.8, 0.8, 2, 1), "b1": (1.0, 2 / 3, 1, 2)}
 
 
+async def test_the_differences_of_each_evaluator_are_listed(hosted: Hosted) -> None:
+    """Blue is 8 px off: near enough for spotGEO's 10 px, too far for f1's half of them.
+
+    The first evaluator ranks by a measure that these do not have.
+    """
+    message = dots(rescore=benchmark_pb2.RESCORE_REVIEW)
+    evaluators = message.specification.evaluators
+    evaluators.add(name="f1", parameters=[parameter("base", "euclidean")])
+    evaluators.insert(0, specification_pb2.EvaluatorSpec(name="ospa"))
+    evaluators[0].parameters.append(parameter("base", "euclidean"))
+    await hosted.organiser.create(message)
+    await hosted.organiser.upload(TRUTH)
+    await _submit(hosted.red, "r1", 1, 2, 3)
+    far = points({1: [(10.0, 28.0)], 2: [], 3: [], 4: [], 5: []})
+    await hosted.blue.submit(far, "b1")
+    await hosted.blue.ended("b1")
+    await hosted.organiser.upload(CORRECTED)
+    await rescored(hosted.organiser)
+    told = {
+        (change.evaluator, change.submission.rpartition("/")[2]): (
+            change.before, change.after, change.rank_before, change.rank_after
+        )
+        for change in (await publish(hosted.organiser, validate_only=True)).differences
+        if change.measure == "f1"
+    }  # fmt: skip
+    assert told == {
+        ("spotgeo", "r1"): (1.0, 0.5, 1, 2),
+        ("spotgeo", "b1"): (0.5, 1.0, 2, 1),
+        ("f1", "r1"): (1.0, 0.5, 1, 1),
+    }
+
+
 async def test_a_disqualified_submission_has_no_rank_among_the_differences(hosted: Hosted) -> None:
     await host(hosted, rescore=benchmark_pb2.RESCORE_REVIEW)
     await disqualify(hosted, f"{BENCHMARK}/submissions/r1")
@@ -312,6 +352,19 @@ async def test_submissions_that_could_not_be_rescored_are_listed_after_all_other
         board = await client.board()
         assert [row.apart for row in board.rows] == [False, True]
         assert board.submissions_to_rescore == 0
+
+
+async def test_what_stands_apart_under_the_ladder_has_what_was_released(hosted: Hosted) -> None:
+    """Each has found everything, once; 1.0 is released to a step of 0.3."""
+    await hosted.organiser.create_benchmark(ladder_step=0.3)
+    await hosted.organiser.upload(TRUTH)
+    await _submit(hosted.red, "r1", 1, 2, 3)
+    await _submit(hosted.blue, "b1", 1)
+    break_when(hosted, of_red_under_new_truth)
+    await hosted.organiser.upload(CORRECTED)
+    await until_board(hosted.organiser, [(1, "blue", 1.0, 2), (0, "red", 1.0, 1)], OLD)
+    for client in (hosted.viewer, hosted.red, hosted.blue):
+        assert rows(await client.board()) == [(1, "blue", 0.9, 2), (0, "red", 0.9, 1)]
 
 
 @pytest.mark.slow

@@ -31,8 +31,8 @@ type Option func(*endpoint)
 // WithTLS encrypts the connection. The zero [TLS] trusts the system's authorities.
 func WithTLS(settings TLS) Option { return func(endpoint *endpoint) { endpoint.tls = &settings } }
 
-// WithToken sends a token with each call, as "authorization: Bearer". It never goes unencrypted to
-// another machine, unless [WithPlaintextToken] allows it.
+// WithToken sends a token with each call, as "authorization: Bearer". It is never sent unencrypted
+// to another machine, unless [WithPlaintextToken] allows it.
 func WithToken(token string) Option { return func(endpoint *endpoint) { endpoint.token = &token } }
 
 // WithPlaintextToken allows the token to be sent unencrypted to another machine, on a network that

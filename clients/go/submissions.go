@@ -100,9 +100,9 @@ func (client *Client) Scores(ctx context.Context, submission string) ([]*Submiss
 	return found, err
 }
 
-// WatchSubmission is the submission now and after each change, until it has ended. Breaks of the
-// connection are bridged. An error comes last: [ErrDeadline] if the submission has not ended when
-// the context is done.
+// WatchSubmission is the submission now and after each change, until it has ended. It reconnects
+// automatically after a break. An error comes last: [ErrDeadline] if the submission has not ended
+// when the context is done.
 func (client *Client) WatchSubmission(ctx context.Context, submission string) iter.Seq2[*SubmissionUpdate, error] {
 	return client.watch(ctx, submission, client.endpoint.retry)
 }

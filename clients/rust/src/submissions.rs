@@ -163,8 +163,8 @@ impl Submissions {
         ))
     }
 
-    /// The submission now and after each change, until it has ended. Breaks of the connection are
-    /// bridged; an error is the last item.
+    /// The submission now and after each change, until it has ended. It reconnects automatically
+    /// after a break; an error is the last item.
     ///
     /// # Errors
     ///

@@ -48,7 +48,7 @@ export class VidscoreError extends Error {
    * Milliseconds after which a retry may succeed, according to the server; null if it gives none.
    */
   readonly retryDelayMs: number | null;
-  /** What went wrong, without the list of violations that `message` has. */
+  /** What went wrong, without the list of violations. */
   readonly summary: string;
 
   /** Store the facts; the message is the summary and, if there are several, the violations. */

@@ -3,15 +3,15 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Server as ServerMessage } from "./gen/vidscore/v1/server_service_pb.js";
 
-/** A server. */
+/** Description of a server. */
 export interface ServerInfo {
   /** Its version. */
   readonly version: string;
-  /** Oldest version of clients that it works with. */
+  /** Oldest client version that it works with. */
   readonly oldestClientVersion: string;
-  /** Newest version of clients that it works with. */
+  /** Newest client version that it works with. */
   readonly newestClientVersion: string;
-  /** Its time. */
+  /** Time of its clock. */
   readonly time: Date | null;
   /** Whether it hosts benchmarks. */
   readonly hosting: boolean;

@@ -4,11 +4,11 @@ import type { ClientHttp2Stream } from "node:http2";
 import { Http2SessionManager } from "@connectrpc/connect-node";
 
 /**
- * Makes sessions, and sees to it that none ends the process.
+ * Makes sessions whose errors cannot end the process.
  *
- * A session whose ping is not answered fails some time after it is given up. By then the manager
- * may have been closed and listens to it no more, and an error that nobody listens to ends Node.js.
- * Who calls is told by the stream.
+ * A session whose ping is not answered fails some time after the manager has dropped it. By then
+ * the manager may be closed and no longer listen to it, and an error without a listener ends
+ * Node.js. The caller gets the error from the stream.
  */
 export class Sessions extends Http2SessionManager {
   readonly #heard = new WeakSet<object>();

@@ -41,7 +41,7 @@ export class Submissions {
    *
    * @param submission - Last part of its name: 1 to 63 lower-case letters, digits and hyphens, a
    *   letter first; left out: the server chooses.
-   * @throws ConflictError if the name is taken, or the benchmark takes no submissions now.
+   * @throws ConflictError if the name is taken, or the benchmark accepts no submissions now.
    * @throws QuotaExceededError if the team may have no more.
    */
   async create(
@@ -136,8 +136,8 @@ export class Submissions {
   }
 
   /**
-   * The submission now and after each change, until it has ended. Breaks of the connection are
-   * bridged.
+   * The submission now and after each change, until it has ended. It reconnects automatically after
+   * a break.
    *
    * @throws DeadlineError if it has not ended in time.
    */

@@ -75,8 +75,8 @@ struct Report {
 /// How far both sides have come.
 struct Coverage {
   std::int64_t paired_frames = 0;                  ///< Number of frames that both sides have sent.
-  std::int64_t frames_waiting_for_detections = 0;  ///< Frames of the truth alone.
-  std::int64_t frames_waiting_for_truth = 0;       ///< Frames of the detections alone.
+  std::int64_t frames_waiting_for_detections = 0;  ///< Truth frames without received detections.
+  std::int64_t frames_waiting_for_truth = 0;       ///< Detection frames without received truth.
 };
 
 /// Scores over exactly the frames that both sides have sent.

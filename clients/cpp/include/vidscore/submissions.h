@@ -63,8 +63,8 @@ class Submissions {
   /// Cancel a submission.
   Submission cancel(const std::string& submission) const;
 
-  /// Follow a submission until it has ended, or the callback wants no more. Breaks of the
-  /// connection are bridged. The callback is called on the calling thread.
+  /// Follow a submission until it has ended, or the callback wants no more. It reconnects
+  /// automatically after a break. The callback is called on the calling thread.
   /// @param submission The submission.
   /// @param on_update Called with the submission now and after each change.
   /// @param timeout Time that it may take; nullopt for no limit.

@@ -10,7 +10,7 @@ import java.util.Queue;
 
 /**
  * A submission now and after each change, until it has ended; made by {@link
- * VidscoreClient#watchSubmission}. Breaks of the connection are bridged.
+ * VidscoreClient#watchSubmission}. It reconnects automatically after a break.
  *
  * <p>{@link #hasNext} waits, and throws {@link DeadlineException} if the submission has not ended
  * in time. One thread at a time may use it; any thread may close it.

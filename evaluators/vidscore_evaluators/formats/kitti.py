@@ -1,20 +1,20 @@
 """KITTI tracking text: one row per object, one file per sequence, frames and pixels counted from 0.
 
-Source: the readme of the KITTI tracking benchmark's development kit. A row has, between blanks,
-``frame track_id type truncated occluded alpha left top right bottom height width length x y z
-rotation_y`` and, in results, ``score``. The truth and detections are a folder of
+Source: the readme of the KITTI tracking benchmark's development kit. A row has, separated by
+blanks, ``frame track_id type truncated occluded alpha left top right bottom height width length x y
+z rotation_y`` and, in results, ``score``. The truth and detections are a folder of
 ``<sequence>.txt`` files, a folder that holds such a ``label_02``, or one file. The project's
 readings:
 
-1. A box goes from ``left`` to ``right``, with nothing added. A type of detections that differs
-   from one of the truth only in case is that one.
-2. In the truth a row of type ``DontCare`` is a don't-care region. In detections it is an error.
-3. ``truncated`` and ``occluded`` are kept as the columns ``truncation`` and ``occlusion``; -1, for
-   not known, is empty. The angle and the three-dimensional columns are not read.
+1. A box goes from ``left`` to ``right``, with nothing added. A type in the detections that differs
+   from a type in the truth only in case is read as the type in the truth.
+2. In the truth, a row of type ``DontCare`` is a don't-care region. In detections it is an error.
+3. ``truncated`` and ``occluded`` are kept as the columns ``truncation`` and ``occlusion``; -1,
+   which means unknown, is kept as empty. 3D fields and angles are ignored.
 4. ``score`` is a confidence, any finite number; without the column, all are 1.
-5. ``evaluate_tracking.seqmap``, with any ending, in the folder of the truth or above it states the
-   number of frames of each sequence: all of them are evaluated. Without it, a frame of the truth
-   without a row is not evaluated.
+5. ``evaluate_tracking.seqmap``, with any ending, in the folder of the truth or above it, gives the
+   number of frames of each sequence, and all of them are evaluated. Without it, a frame of the
+   truth without a row is not evaluated.
 """
 
 from __future__ import annotations

@@ -8,14 +8,16 @@ project's readings:
 
 1. A box goes from ``left`` to ``left + width``, with nothing added. The first pixel's edge is at 1,
    and coordinates are used as they are given.
-2. In the truth ``conf`` = 0 marks an ignored object. Nine columns end with class and visibility
-   (MOT16 and later); with seven or ten (MOT15) every object is a pedestrian. Ten with a class in
-   the eighth are VisDrone's (`formats.visdrone_mot`), and refused.
+2. In the truth, ``conf`` = 0 marks an ignored object. Rows of nine columns end with class and
+   visibility (MOT16 and later). In rows of seven or ten columns (MOT15), every object is a
+   pedestrian. Ten columns of which the eighth holds classes are VisDrone's
+   (`formats.visdrone_mot`), and are refused.
 3. Classes have the names that trackeval gives their numbers. Persons on vehicles, static persons,
    distractors and reflections are flagged as distractors.
-4. Detections are pedestrians: their files have no classes. ``conf`` is a confidence from 0 to 1, or
-   -1 for none, which counts as 1. Further columns are not read.
-5. ``seqinfo.ini`` beside ``gt`` states the number of frames: all of them are evaluated. Without
+4. Detections are pedestrians: their files have no classes. ``conf`` is a confidence. -1 means no
+   confidence, and counts as 1, if all other values of the file lie from 0 to 1; otherwise -1 is a
+   score like the others. Further columns are not read.
+5. ``seqinfo.ini`` beside ``gt`` gives the number of frames, and all of them are evaluated. Without
    it, a frame of the truth without a row is not evaluated.
 """
 

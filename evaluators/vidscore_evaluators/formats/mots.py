@@ -1,10 +1,10 @@
 """MOTS text: one row per mask, one file per sequence, as in MOTSChallenge and KITTI MOTS.
 
 Source: P. Voigtlaender et al., "MOTS: Multi-Object Tracking and Segmentation", and its tools
-(mots_tools, file formats). A row has, between blanks, ``frame id class height width rle``: the last
-is COCO's compressed text of runs. The truth is ``<root>/<sequence>/gt/gt.txt`` (MOTSChallenge), a
-folder of ``<sequence>.txt`` (KITTI MOTS) or one file; detections are such a folder or file. The
-project's readings:
+(mots_tools, file formats). A row is ``frame id class height width rle``, separated by blanks, where
+``rle`` is COCO's compressed text of runs. The truth is ``<root>/<sequence>/gt/gt.txt``
+(MOTSChallenge), a folder of ``<sequence>.txt`` (KITTI MOTS) or one file; detections are such a
+folder or file. The project's readings:
 
 1. Classes are named: 1 is a car, 2 a pedestrian. Class 10 of the truth is a don't-care region; in
    detections it is an error.
@@ -12,9 +12,9 @@ project's readings:
 3. ``seqinfo.ini`` beside ``gt`` means that frames 1 to its length are evaluated;
    ``evaluate_mots.seqmap``, in the folder of the truth or above it, states the last frame of each
    sequence, from 0 on. Without either, a frame of the truth without a row is not evaluated.
-4. A pixel belongs to at most one mask of a frame: masks that overlap are an error, except for
+4. A pixel belongs to at most one mask: overlapping masks in a frame are an error, except for
    regions that overlap each other.
-5. Boxes are those of the masks. There are no confidences: all are 1.
+5. Boxes are those of the masks, and all confidences are 1.
 6. Label images, ``instances/<sequence>/<frame>.png``, are read if there is no text: a pixel is
    1000 times the class plus the instance, or 0, and an image lists its frame.
 """

@@ -3,15 +3,16 @@
 ``<root>/<Domain>/<sequence>.csv`` with the fifteen columns of Table 4 of the Neovision2 Performance
 Evaluation Protocol 3.0 (section 4), for truth and detections alike. The project's readings:
 
-1. The published truth lists a frame without objects as a row with an empty ObjectType; such a row
-   lists its frame, and in a detection file it is an error.
-2. In the truth an ObjectType ``DCF`` makes its frame a don't-care frame and needs no coordinates,
-   ``DCR`` is a don't-care region, and ``Ambiguous`` = TRUE or ObjectType ``Ambiguous`` a don't-care
-   object. In a detection file these are ordinary labels, and the column Ambiguous is not read.
+1. In the truth, a row with an empty ObjectType only lists its frame, as in the published files. In
+   detections it is an error.
+2. In the truth, an ObjectType ``DCF`` makes its frame a don't-care frame and needs no coordinates,
+   ``DCR`` is a don't-care region, and ``Ambiguous`` is a don't-care object, as is any object with
+   ``Ambiguous`` = TRUE. In detections these are labels like any other, and the column Ambiguous is
+   not read.
 3. Confidences of the truth are not used. Those of detections are finite numbers.
 4. SiteInfo and Version are not read.
 5. A missing detection file is a sequence without detections, with a warning; a detection file for
-   an unknown sequence is an error. Files of other kinds are left alone, with a warning.
+   an unknown sequence is an error. Other kinds of files are ignored with a warning.
 """
 
 from __future__ import annotations

@@ -7,13 +7,14 @@ readings:
 
 1. A box goes from ``left`` to ``left + width``, with nothing added, and coordinates are used as
    they are given.
-2. Classes have the toolkit's names of their numbers, 0 to 11. In the truth a row of class 0 is a
-   don't-care region, and ``score`` = 0 flags an ignored object.
-3. In detections ``score`` is a confidence, any finite number, and every class is a label.
-4. ``truncation`` and ``occlusion`` of the truth are kept as columns; -1, for not known, is empty.
-5. The digits at the end of an image's name are the number of its frame; the part before them is
-   the sequence, as in `vidscore_evaluators.formats._images`. A file without rows lists its frame.
-6. One comma after the last value, as in some released files, is ignored.
+2. Classes 0 to 11 have the toolkit's names. In the truth, a row of class 0 is a don't-care region,
+   and ``score`` = 0 flags an ignored object.
+3. In detections, ``score`` is a confidence, any finite number, and every class is a label.
+4. ``truncation`` and ``occlusion`` of the truth are kept as columns; -1, which means unknown, is
+   kept as empty.
+5. The digits at the end of an image's name are its frame number, and the text before them is the
+   sequence, as in `vidscore_evaluators.formats._images`. A file without rows lists its frame.
+6. A single trailing comma in a row, as in some released files, is ignored.
 """
 
 from __future__ import annotations

@@ -7,15 +7,15 @@ readings:
 
 1. A box goes from ``left`` to ``left + width``, with nothing added, and coordinates are used as
    they are given.
-2. Classes have the toolkit's names of their numbers, 0 to 11. In the truth rows of class 0
-   (ignored regions) and, as in the toolkit, of class 11 (others) are don't-care regions, and
-   ``score`` = 0 flags any other object as ignored.
-3. In detections ``score`` is a confidence, any finite number, and every class is a label.
-4. ``truncation`` and ``occlusion`` are kept as columns; -1, for not known, is empty.
+2. Classes 0 to 11 have the toolkit's names. In the truth, rows of class 0 (ignored regions) and, as
+   in the toolkit, of class 11 (others) are don't-care regions, and ``score`` = 0 flags any other
+   object as ignored.
+3. In detections, ``score`` is a confidence, any finite number, and every class is a label.
+4. ``truncation`` and ``occlusion`` are kept as columns; -1, which means unknown, is kept as empty.
 5. All frames of the truth from 1 to the last that has a row are evaluated, as in the toolkit.
-6. By content, ten columns are VisDrone's if all first rows end with a class from 0 to 11 and two
-   degrees from -1 to 2. Rows that only have class 0 must also have ``score`` 0:
-   MOTChallenge may have three zeros for a position.
+6. A file of ten columns is recognised as VisDrone's if all of its first rows end with a class from
+   0 to 11 and two degrees from -1 to 2. If all of these rows have class 0, each ``score`` must also
+   be 0, because MOTChallenge may have three zeros for a position.
 """
 
 from __future__ import annotations

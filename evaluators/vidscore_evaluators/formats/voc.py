@@ -4,16 +4,16 @@ Source: M. Everingham and J. Winn, "The PASCAL Visual Object Classes Challenge 2
 Development Kit", sections 4 and 8. The truth is a folder with ``Annotations/<image>.xml``, that
 folder itself, or one such file; detections are a folder of ``comp3_det_<set>_<class>.txt`` (or
 ``comp4``, or any word), or one such file, with rows ``image confidence xmin ymin xmax ymax``
-between blanks. The project's readings:
+separated by blanks. The project's readings:
 
 1. Pixels count from 1, and coordinates are used as they are given. VOC's own scorer includes the
    last pixel, which is a parameter of `map` (``inclusive_pixels``) and does not affect reading.
-2. The digits at the end of an image's name are the number of its frame; the part before them is
-   the sequence, as in `vidscore_evaluators.formats._images`.
-3. ``difficult`` = 1 flags an ignored object; without the element it is not difficult. Parts of a
-   person, poses, truncation and occlusion are not read.
+2. The digits at the end of an image's name are its frame number, and the text before them is the
+   sequence, as in `vidscore_evaluators.formats._images`.
+3. ``difficult`` = 1 flags an ignored object; an object without the element is not ignored. The
+   parts of a person, poses, truncation and occlusion are not read.
 4. Every annotation file lists its frame. ``ImageSets`` is not read: all annotations are the truth.
-5. A file with a document type is refused, and with it every entity.
+5. A file with a document type declaration is refused, so entities cannot occur.
 """
 
 from __future__ import annotations

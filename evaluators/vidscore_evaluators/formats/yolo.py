@@ -1,14 +1,14 @@
 """YOLO text: one file per image, one row per object, in fractions of the image's width and height.
 
-A row is ``class cx cy width height`` between blanks: the number of a class, from 0, and the centre
-and size of a box divided by the image's width and height; in detections a confidence may come last.
+A row is ``class cx cy width height``, separated by blanks: the number of a class, from 0, and the
+centre and size of a box as fractions of the image's width and height. In detections, a confidence
+may come last.
 ``classes.txt`` in the given folder, or in one of its folders, names the classes, one per line.
 The project's readings:
 
 1. Files are ``<folder>/<name>.txt`` or ``<folder>/<sequence>/<name>.txt``. The digits at the end of
-   a name are the number of its frame; a file without rows lists its frame. If the folder has no
-   subfolders, the part before the digits names the sequence; if that is empty, it is
-   `IMAGES`.
+   a name are its frame number, and a file without rows lists its frame. If the folder has no
+   subfolders, the text before the digits is the sequence, or `IMAGES` if it is empty.
 2. The size of the images is not in the files and must be given; it applies to all that are read.
 3. Boxes are not clipped to the image, whose first pixel's edge is at 0.
 4. Without ``classes.txt``, classes are named by their numbers; detections then take the names of

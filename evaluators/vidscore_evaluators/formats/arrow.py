@@ -303,7 +303,6 @@ class _Messages(Struct):
         if continued != _CONTINUED:
             raise ValueError("a message of a version that is not read")
         if not length:
-            self.end = at
             return
         if length > _MOST_METADATA_BYTES:
             raise ValueError("a message that says too much of itself")

@@ -186,10 +186,14 @@ def test_compressed_data_is_refused_by_its_unpacked_size(tmp_path: Path) -> None
     assert fault.found == "columns of 64000000 bytes"
     exact = validate_file(path, limits=ReadLimits(maximum_unpacked_bytes=64_000_000))
     assert not any(fault.found.startswith("columns of") for fault in exact)
+    texts = pa.DictionaryArray.from_arrays(pa.array([0]), pa.array(["0" * 1_000_000]))
+    path.write_bytes(as_file(pa.table({"x": texts}), compression="zstd"))
+    (fault,) = validate_file(path, limits=ReadLimits(maximum_unpacked_bytes=999_999))
+    assert fault.found.startswith("columns of 10000")
 
 
 @pytest.mark.parametrize(
-    ("place", "byte_count"), [(0, 1 << 40), (1 << 40, 24), (-8, 24), (0, -24), (64, 24)]
+    ("place", "byte_count"), [(0, 1 << 40), (1 << 40, 24), (-8, 24), (0, -24), (64, 24), (8, 24)]
 )
 @pytest.mark.parametrize("form", [as_file, as_stream])
 def test_a_column_that_goes_beyond_its_batch_is_refused(
@@ -203,6 +207,23 @@ def test_a_column_that_goes_beyond_its_batch_is_refused(
     path.write_bytes(data.replace(buffers, struct.pack("<4q", 0, 0, place, byte_count)))
     (fault,) = validate_file(path)
     assert "a column that goes beyond its message" in fault.found
+
+
+@pytest.mark.parametrize(
+    ("byte_count", "found"),
+    [
+        (64 << 20, "a message that goes beyond the file"),
+        ((64 << 20) + 1, "a message that says too much of itself"),
+    ],
+)
+def test_what_a_message_says_of_itself_is_bounded(
+    tmp_path: Path, byte_count: int, found: str
+) -> None:
+    data = as_stream(pa.table(COLUMNS))
+    path = tmp_path / "a.arrow"
+    path.write_bytes(data[:4] + struct.pack("<I", byte_count) + data[8:])
+    (fault,) = validate_file(path, format_name="arrow")
+    assert found in fault.found
 
 
 def test_messages_of_an_old_version_are_refused(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from tests.server.domain.streets import BOX, streets
 from tests.server.domain.test_disqualification import disqualify
 from tests.server.domain.test_planted_truth import batch
 from tests.server.domain.test_private_sequences import FINAL, host, submit
+from tests.server.domain.test_rescored_boards import update
 
 from vidscore_protos.v1 import benchmark_pb2
 from vidscore_server.domain import board_rows
@@ -45,6 +46,22 @@ async def test_a_draft_is_not_on_the_board(hosted: Hosted) -> None:
     await _two_submissions(hosted, _benchmark())
     await hosted.blue.submission("draft")
     assert (await hosted.viewer.board()).submission_count == 3
+
+
+async def test_another_measure_ranks_a_board_that_was_seen_before_at_once(hosted: Hosted) -> None:
+    """Of three objects, red finds two and nothing else: its F1 is 0.8."""
+    live = benchmark_pb2.VISIBILITY_LIVE
+    await _two_submissions(hosted, _benchmark(visibility=live))
+
+    def rank_by_precision(benchmark: benchmark_pb2.Benchmark) -> None:
+        benchmark.policy.ranking_measure = "precision"
+
+    for measure, of_red in (("f1", 0.8), ("precision", 1.0)):
+        for client in (hosted.viewer, hosted.organiser):
+            rows = (await client.board()).rows
+            found = {row.team: (row.scores[0].measure, row.scores[0].value) for row in rows}
+            assert found == {"blue": (measure, 1.0), "red": (measure, pytest.approx(of_red))}
+        await update(hosted, "policy", change=rank_by_precision)
 
 
 async def test_released_measures_are_shown_beside_those_that_rank(hosted: Hosted) -> None:

@@ -121,18 +121,19 @@ def test_data_that_must_be_read_whole_is_still_divided(tmp_path: Path) -> None:
     assert texts(merge_files(files)) == whole(task)
 
 
-def test_times_that_go_backwards_over_a_division_are_counted(tmp_path: Path) -> None:
-    """In each sequence time falls by one per frame, also over each division."""
+@pytest.mark.parametrize("step_s", [-1.0, 0.0])
+def test_times_that_go_backwards_over_a_division_are_counted(tmp_path: Path, step_s: float) -> None:
+    """In each sequence time falls by one per frame, also over each division, or stays the same."""
     sides = []
     for side in Side:
         path = write(tmp_path, "parquet", side, scene(side, frames=FRAMES))
         table = pq.read_table(path)
-        times = pa.array([float(len(table) - row) for row in range(len(table))])
+        times = pa.array([1000.0 + step_s * row for row in range(len(table))])
         pq.write_table(table.append_column("time_s", times), path)
         sides.append(path)
     task = task_of((sides[0], sides[1]), "parquet")
     wanted = whole(task)
-    assert f"{7 * (FRAMES - 1)} frames have" in wanted[0]
+    assert (f"{7 * (FRAMES - 1)} frames have" in wanted[0]) == (step_s < 0)
     assert texts(merged(tmp_path, cut(task))) == wanted
     assert texts(merged(tmp_path, cut(task, 1))) == wanted
 

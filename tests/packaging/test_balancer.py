@@ -18,18 +18,18 @@ from urllib.parse import urlencode
 
 import pytest
 from tests.support.certificates import Authority, make_authority
+from tests.support.ports import HOST, free_port
 from tests.support.requirements import missing
 from tests.support.tree import ROOT
 
 from vidscore_cli.demo.network import ServerProcess
-from vidscore_client import Health, UnavailableError, connect
+from vidscore_client import DeadlineError, Health, UnavailableError, connect
 from vidscore_server.domain.administration import initialise
 
 pytestmark = pytest.mark.slow
 
 CONFIGURATION = (ROOT / "deploy" / "haproxy.cfg").read_text("utf-8")
 TIMEOUT_S = 60.0
-HOST = "127.0.0.1"
 SITE_NAME = "scores.example.org"
 
 
@@ -103,7 +103,7 @@ def _two_sites(
     sites: dict[str, str] = {}
     with ExitStack() as running:
         for number in (1, 2):
-            site = f"{HOST}:{_free_port()}"
+            site = f"{HOST}:{free_port()}"
             options = {
                 "--store": database,
                 "--workers": "1",
@@ -150,12 +150,6 @@ def _balancer(authority: Authority, servers: Mapping[str, str]) -> Iterator[dict
             balancer.wait(TIMEOUT_S)
 
 
-def _free_port() -> int:
-    with socket.socket() as attempt:
-        attempt.bind((HOST, 0))
-        return int(attempt.getsockname()[1])
-
-
 def _serves(address: str) -> None:
     """Wait until new connections reach a server, several times in a row."""
     deadline_s = time.monotonic() + TIMEOUT_S
@@ -165,7 +159,7 @@ def _serves(address: str) -> None:
         try:
             with connect(address, timeout_s=5.0) as client:
                 in_a_row = in_a_row + 1 if client.health() is Health.SERVING else 0
-        except UnavailableError:
+        except (UnavailableError, DeadlineError):
             in_a_row = 0
             time.sleep(0.1)
 

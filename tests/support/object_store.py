@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from tests.support.waiting import TIMEOUT_S
 
 BUCKET = "archive"
 KEY = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
@@ -82,5 +83,5 @@ def _let_in(url: str, requests: float) -> None:
     request = urllib.request.Request(
         f"{url}/moto-api/reset-auth", str(requests).encode(), {"Content-Type": "text/plain"}
     )
-    with urllib.request.urlopen(request, timeout=10):
+    with urllib.request.urlopen(request, timeout=TIMEOUT_S):
         pass

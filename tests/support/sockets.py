@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 import socket
 
+from tests.support.waiting import TIMEOUT_S
+
 
 async def sends_at_once(listener: socket.socket) -> bool:
     """Whether asyncio sends each write on an accepted connection without delay (TCP_NODELAY).
 
-    Otherwise the end of an answer waits until the client acknowledges its beginning, which takes 40
-    ms
-    or more.
+    Otherwise the end of an answer waits until the client acknowledges its beginning, which takes
+    40 ms or more.
 
     Args:
         listener: A listening socket; it is closed at the end.
@@ -27,4 +28,4 @@ async def sends_at_once(listener: socket.socket) -> bool:
     async with await asyncio.start_server(look, sock=listener):
         _, writer = await asyncio.open_connection(*listener.getsockname()[:2])
         with contextlib.closing(writer):
-            return bool(await asyncio.wait_for(accepted, 10))
+            return bool(await asyncio.wait_for(accepted, TIMEOUT_S))

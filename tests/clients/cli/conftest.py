@@ -62,10 +62,8 @@ def data(tmp_path: Path) -> Path:
 
     Two of three objects of the spotGEO sequence are found, one of them 4 pixels off (a regression
     error of 16 px^2), and there is one false positive. In Neovision2's Tower both cars are found,
-    with
-    one false positive; in Helicopter the boat is missed. In MOTChallenge's files two systems track
-    one
-    pedestrian exactly; its images are black.
+    with one false positive; in Helicopter the boat is missed. In MOTChallenge's files two systems
+    track one pedestrian exactly; its images are black.
     """
     truth = [spotgeo_entry(1, (100, 100), (200, 200)), spotgeo_entry(2, (300, 300))]
     detections = [spotgeo_entry(1, (100, 100), (204, 200)), spotgeo_entry(2, (10, 10))]

@@ -7,7 +7,7 @@ from typing import Any
 
 import grpc
 import pytest
-from tests.clients.python.fake_server import FakeServer, serving
+from tests.clients.python.fake_server import WAIT_S, FakeServer, serving
 from tests.clients.python.streaming import BOX
 from tests.support.certificates import Authority, make_authority
 
@@ -204,7 +204,7 @@ def server_credentials(authority: Authority, *, client: bool) -> grpc.ServerCred
 def score_one_frame(server: FakeServer, tls: Tls) -> Any:
     """Send a frame over an encrypted connection."""
     with (
-        connect(server.target, tls=tls, token=SECRET, timeout_s=5.0) as client,
+        connect(server.target, tls=tls, token=SECRET, timeout_s=WAIT_S) as client,
         client.score_stream(["a"]) as stream,
     ):
         stream.send("a", 0, BOX)

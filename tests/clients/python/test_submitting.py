@@ -339,7 +339,7 @@ def test_waiting_ends_at_the_timeout_while_the_server_is_away(
         began_s = time.monotonic()
         with pytest.raises(DeadlineError, match=r"within 0\.2 s"):
             stream.wait(0.2)
-        assert time.monotonic() - began_s < 5.0
+        assert time.monotonic() - began_s < 15.0
 
 
 def test_detections_of_another_shape_are_refused_before_they_are_sent(

@@ -2,8 +2,7 @@
 
 `tests/golden/<evaluator>/<version>.json` holds parameters and the scores of the report on
 `golden_scene.json`, a small synthetic scene with ties, ignored objects, a crowd and a region.
-Oracles
-check correctness elsewhere; this test makes sure that a change is intended.
+Oracles check correctness elsewhere; this test makes sure that a change is intended.
 """
 
 from __future__ import annotations

@@ -34,8 +34,7 @@ def test_nine_samples_by_hand() -> None:
     """Ten frames with an object each; four found before the first false positive, two after it.
 
     FPPI is 0 until the false positive and 0.1 after it. The five samples from 0.1 on see a miss
-    rate
-    of 0.4, the four below it one of 0.6.
+    rate of 0.4, the four below it one of 0.6.
     """
     truth = {frame: [Thing(HERE)] for frame in range(10)}
     detections = {frame: [Thing(HERE, confidence=0.9 - frame / 100)] for frame in range(6)}

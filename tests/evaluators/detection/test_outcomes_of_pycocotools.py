@@ -71,8 +71,7 @@ def by_pycocotools(
 
     A detection that matches a crowd is ignored and names it. An object names its matched detection,
     unless it is a crowd, for which pycocotools names the last of many. A row in no match list,
-    beyond
-    100 detections of a class, is ignored.
+    beyond 100 detections of a class, is ignored.
     """
     place = {
         side: dict(enumerate(((f, row) for f, own in scene.items() for row in range(len(own))), 1))

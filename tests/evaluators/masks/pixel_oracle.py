@@ -179,8 +179,7 @@ def settled(frame: Frame) -> Frame:
     """A frame without unscored rows, and without the detections matched with them.
 
     Those of a class are matched with its real and ignored objects, and with distractors, by the
-    maximum
-    sum of IoU among pairs at `BEFORE` or above.
+    maximum sum of IoU among pairs at `BEFORE` or above.
     """
     partner: dict[Drawn, Drawn] = {}
     for label in {one.label for one in frame.detections}:

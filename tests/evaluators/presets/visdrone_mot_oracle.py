@@ -1,11 +1,9 @@
 """VisDrone-MOT's preprocessing by its rules: an independent oracle, in plain loops.
 
 Written from the readme and dropObjects.m of VisDrone2018-MOT-toolkit. Objects and detections with
-at
-least half in ignored regions (classes 0 and 11) are removed, counted in integer pixels. Objects
-that
-the truth marks as ignored do not count, and neither does an unmatched detection with at least half
-in such an object. The rest is scored by trackeval's metrics.
+at least half in ignored regions (classes 0 and 11) are removed, counted in integer pixels. Objects
+that the truth marks as ignored do not count, and neither does an unmatched detection with at least
+half in such an object. The rest is scored by trackeval's metrics.
 """
 
 from __future__ import annotations

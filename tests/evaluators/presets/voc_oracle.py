@@ -36,8 +36,7 @@ def outcomes(images: dict[str, Image], label: str) -> tuple[list[int], int]:
     """1 true, -1 false and 0 not counted, by rank; and the number of objects to find.
 
     Detections of equal confidence are in the order of the result file: by images and, within one,
-    by
-    rows.
+    by rows.
     """
     positives = sum(
         not difficult

@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-from tests.support.waiting import TIMEOUT_S
+from tests.support.waiting import PAUSE_S, TIMEOUT_S
+
+from vidscore_server.domain.context import Context
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -49,3 +51,14 @@ class HalfWay:
         finally:
             self._goes_on.set()
             await asyncio.wait([task])
+
+
+async def until_prolonged(site: Context) -> None:
+    """Wait until the only lease of a site is renewed: its load may take longer than a lease."""
+    [first] = await site.read(lambda reader: reader.leases())
+    async with asyncio.timeout(TIMEOUT_S):
+        while True:
+            [now] = await site.read(lambda reader: reader.leases())
+            if now.end_time > first.end_time:
+                return
+            await asyncio.sleep(PAUSE_S)

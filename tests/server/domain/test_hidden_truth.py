@@ -1,9 +1,8 @@
 """What a participant can learn about hidden truth: only what the Ladder releases.
 
 Truth has objects at coordinates that occur nowhere else. A participant makes every possible
-request,
-frame by frame, valid and invalid. Then every answer, log line and error is searched for the
-coordinates, and answers about frames with truth are compared with answers about frames without.
+request, frame by frame, valid and invalid. Then every answer, log line and error is searched for
+the coordinates, and answers about frames with truth are compared with answers about frames without.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from pathlib import Path
 import grpc
 import pytest
 import pytest_asyncio
-from tests.server.domain.half_way import HalfWay
+from tests.server.domain.half_way import HalfWay, until_prolonged
 from tests.server.domain.hosted import BENCHMARK, Hosted, hosting, refusal
 from tests.server.domain.live_scene import delete_benchmark
 from tests.server.domain.test_backups import (
@@ -58,8 +58,8 @@ def half_way(monkeypatch: pytest.MonkeyPatch) -> HalfWayImport:
 
 @pytest_asyncio.fixture
 async def site(tmp_path: Path) -> AsyncIterator[Hosted]:
-    """A server whose upkeep runs on request; a lease lasts for a second."""
-    async with hosting(tmp_path, upkeep_interval_ms=60_000, lease_timeout_s=1) as hosted:
+    """A server whose upkeep runs on request; a lease lasts for six seconds."""
+    async with hosting(tmp_path, upkeep_interval_ms=60_000, lease_timeout_s=6) as hosted:
         yield hosted
 
 
@@ -106,10 +106,10 @@ async def test_a_benchmark_restored_in_parts_equals_the_backup(
 async def test_a_half_restored_benchmark_is_invisible_and_blocks_nobody(
     site: Hosted, half_way: HalfWayImport, tmp_path: Path
 ) -> None:
-    """For longer than a lease, which is renewed; nor is it freed as a remainder."""
+    """Its lease is renewed meanwhile, and it is not freed as a remainder."""
     data = await removed(site)
     async with half_way.importing(site, data) as call:
-        await asyncio.sleep(1.5)
+        await until_prolonged(site.hosting.context)
         assert rows(tmp_path)["submissions"] == 2
         assert await listed(site) == ["benchmarks/other"]
         missing = await refusal(site.red.get("one"))

@@ -10,6 +10,7 @@ from google.protobuf.field_mask_pb2 import FieldMask
 from tests.server.domain.hosted import BENCHMARK, Hosted, dots, refusal, values
 from tests.server.domain.test_scoring import library_report
 from tests.server.scene import points
+from tests.support.waiting import TIMEOUT_S
 
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2, submission_service_pb2
 from vidscore_server.domain.live_run import CompletenessCache, State
@@ -188,7 +189,7 @@ async def test_a_policy_without_live_scores_hides_earlier_ones(hosted: Hosted) -
     change.benchmark.name = BENCHMARK
     organiser = hosted.organiser
     await organiser.benchmarks.UpdateBenchmark(change, metadata=organiser.metadata)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(TIMEOUT_S):
         while await live.newest(NAME) is not None:  # noqa: ASYNC110 - it rests for a moment
             await asyncio.sleep(0.01)
     request = pb.WatchSubmissionRequest(name=f"{BENCHMARK}/submissions/one")

@@ -1,8 +1,8 @@
 """A participant receives no planted truth from any RPC under any policy.
 
 Every RPC of the protos has a case here: valid and invalid requests of a participant, a viewer and a
-caller without a token.
-Truth has a domain, a sequence, a label, frame numbers and coordinates that occur nowhere else.
+caller without a token. Truth has a domain, a sequence, a label, frame numbers and coordinates that
+occur nowhere else.
 """
 
 from __future__ import annotations

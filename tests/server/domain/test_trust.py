@@ -299,7 +299,7 @@ async def test_a_server_that_lost_an_analysis_to_another_one_does_not_end_it(
     tmp_path: Path,
 ) -> None:
     """It may hang, find its time over when it continues, and find another server at work."""
-    async with hosting(tmp_path, trust_timeout_s=10, lease_timeout_s=600) as slow:
+    async with hosting(tmp_path, trust_timeout_s=20, lease_timeout_s=600) as slow:
         await submit_all(slow)
         begun = await examine(slow.organiser, questions=LONG)
         await has_begun(slow.organiser, begun.name)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from tests.server.domain.half_way import HalfWay
+from tests.server.domain.half_way import HalfWay, until_prolonged
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, refusal
 from tests.server.domain.test_deleted_benchmarks import listed
 from tests.server.domain.test_imports import site
@@ -84,11 +84,11 @@ async def freed(hosted: Hosted, folder: Path, *, left: tuple[int, int, int]) -> 
 async def test_half_stored_truth_is_invisible_and_blocks_nobody(
     site: Hosted, half_way: HalfWayUpload, tmp_path: Path
 ) -> None:
-    """For longer than a lease, which is renewed; nor is it freed as a remainder."""
+    """Its lease is renewed meanwhile, and it is not freed as a remainder."""
     await site.organiser.create_benchmark()
     await site.organiser.upload(OLD)
     async with half_way.uploading(site.organiser) as call:
-        await asyncio.sleep(1.5)
+        await until_prolonged(site.hosting.context)
         async with asyncio.timeout(TIMEOUT_S / 2):
             await site.organiser.create_benchmark("other")  # A write, while the upload waits.
         await site.expire()

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tests.clients.cli.bridge.test_bridge import free_port
+from tests.support.ports import free_port
 from tests.support.requirements import missing
 from tests.support.tree import ROOT
 from tests.support.waiting import eventually

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.clients.cli.bridge.brokers import Broker, Kafka, Mosquitto, Nats
-from tests.clients.cli.bridge.test_bridge import free_port
 from tests.support.certificates import Authority, make_authority
+from tests.support.ports import free_port
 from tests.support.requirements import missing
 
 USER = "bridge"

@@ -24,6 +24,7 @@ from tests.clients.cli.test_pipe_hosted import (
     host,
     lines,
 )
+from tests.support.ports import free_port
 from tests.support.waiting import TIMEOUT_S, eventually
 
 from vidscore_cli.session import ExitCode
@@ -311,13 +312,6 @@ def connected(address: object, family: socket.AddressFamily) -> socket.socket:
 
     eventually(connect)
     return found[0]
-
-
-def free_port(kind: socket.SocketKind = socket.SOCK_STREAM) -> int:
-    with socket.socket(socket.AF_INET, kind) as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 @pytest.mark.slow

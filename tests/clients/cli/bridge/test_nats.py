@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 import pytest
-from tests.clients.cli.bridge.test_bridge import free_port
+from tests.support.ports import free_port
 
 from vidscore_cli.bridge.access import BrokerAccess
 from vidscore_cli.bridge.nats import NatsSource

@@ -9,9 +9,10 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.clients.cli.bridge.test_bridge import ACCEPTED, bridge, connected, free_port
+from tests.clients.cli.bridge.test_bridge import ACCEPTED, bridge, connected
 from tests.clients.cli.helpers import run
 from tests.clients.cli.test_pipe_hosted import Environment, frame_count, host, lines
+from tests.support.ports import free_port
 from tests.support.waiting import TIMEOUT_S, eventually
 
 from vidscore_cli.bridge import running

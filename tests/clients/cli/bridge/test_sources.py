@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from tests.clients.cli.bridge.test_bridge import free_port
+from tests.support.ports import free_port
 from tests.support.waiting import eventually
 
 from vidscore_cli.bridge import sources

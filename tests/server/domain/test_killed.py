@@ -240,7 +240,6 @@ def test_a_server_killed_while_it_rescores_a_board_updates_it_after_the_restart(
 def test_a_server_killed_while_it_restores_a_benchmark_has_all_of_it_or_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failpoints: str, is_there: bool
 ) -> None:
-    monkeypatch.setenv("VIDSCORE_SERVER_LEASE_TIMEOUT_S", "1")
     monkeypatch.setenv("VIDSCORE_SERVER_UPKEEP_INTERVAL_MS", "60000")  # It frees remainders.
     sequence = {"id": 3, "submission_id": 5, "domain": "", "sequence": "walk"}
     frames: list[Row] = [("frames", {"sequence_id": 3, "frame": frame}) for frame in range(1200)]

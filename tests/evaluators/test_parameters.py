@@ -133,7 +133,7 @@ def test_every_fault_is_listed_not_only_the_first() -> None:
     ]
 
 
-def test_an_unknown_evaluator_gets_the_closest_known_one() -> None:
+def test_an_unknown_parameter_gets_the_closest_known_one() -> None:
     assert _faults(treshold=1) == ["treshold: unknown parameter; did you mean thresholds?"]
     assert _faults(TAU=1) == ["TAU: unknown parameter; did you mean tau?"]
 

@@ -279,6 +279,6 @@ def test_errors_that_a_retry_may_cure_are_breaks(error: Exception, expected: boo
         lambda: Delivery(acknowledge_timeout_s=0.0),
     ],
 )
-def test_outbox_settings_that_would_send_nothing_are_refused(wrong: object) -> None:
+def test_settings_that_would_send_nothing_are_refused(wrong: object) -> None:
     with pytest.raises(InputError):
         wrong()  # type: ignore[operator]

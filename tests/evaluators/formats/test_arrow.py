@@ -156,7 +156,7 @@ def test_a_fault_is_named_with_file_row_and_column(
     assert str(fault).startswith(f"{path}, {place}: found {found}")
 
 
-def test_text_in_parquet_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
+def test_text_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
     names = pa.array([b"a", b"\xff", b"b"], pa.binary())
     broken = pa.Array.from_buffers(pa.string(), 3, names.buffers())
     path = tmp_path / "a.arrow"
@@ -249,7 +249,7 @@ def test_names_may_be_dictionaries_of_integers(
 
 @pytest.mark.parametrize("form", [as_file, as_stream])
 @pytest.mark.parametrize("packed", [None, "lz4"])
-def test_a_damaged_parquet_file_is_refused_wherever_the_damage_is(
+def test_a_damaged_file_is_refused_wherever_the_damage_is(
     tmp_path: Path, form: Callable[..., bytes], packed: str | None
 ) -> None:
     """Any content gives a fault or data, never another error or an invalid memory access."""

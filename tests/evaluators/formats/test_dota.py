@@ -29,7 +29,7 @@ SHIP_CORNERS = (1.0, 2.0, 3.0, 2.0, 3.0, 9.0, 1.0, 9.0)
 ROW = f"P0706 0.75 {PLANE}\n"
 
 
-def test_truth_of_yolo_is_read_as_written(tmp_path: Path) -> None:
+def test_truth_is_read_as_written(tmp_path: Path) -> None:
     """The number of an image is its frame; difficult is ignored; an empty file lists its frame."""
     write(tmp_path / "labelTxt" / "P0706.txt", f"{HEADER}{PLANE} plane 0\n{SHIP} small-vehicle 1\n")
     write(tmp_path / "labelTxt" / "P1088.txt", HEADER)
@@ -94,7 +94,7 @@ def test_both_sides_are_of_the_same_frames(tmp_path: Path) -> None:
         (f"{PLANE} storage tank 0", None, "11 columns"),
     ],
 )
-def test_an_invalid_voc_object_is_named(
+def test_an_invalid_object_is_named(
     tmp_path: Path, row: str, field: str | None, found: str
 ) -> None:
     """File, line and column; the rows before and after it can be read."""
@@ -141,7 +141,7 @@ def test_exchanged_sides_are_reported(tmp_path: Path) -> None:
         assert "the other side" in (fault.advice or "")
 
 
-def test_voc_is_recognised(tmp_path: Path) -> None:
+def test_the_format_is_recognised(tmp_path: Path) -> None:
     """Objects by their first row or header, results by their names and first row."""
     objects = write(tmp_path / "t" / "labelTxt" / "P1.txt", f"{PLANE} plane 0\n")
     header = write(tmp_path / "h" / "P1.txt", HEADER)

@@ -26,7 +26,7 @@ TRUTH = """\
 RESULT = "0 5 Car -1 -1 -10 1 2 3.5 4 -1 -1 -1 -1000 -1000 -1000 -10 0.75\n"
 
 
-def test_truth_of_yolo_is_read_as_written(tmp_path: Path) -> None:
+def test_truth_is_read_as_written(tmp_path: Path) -> None:
     """Frames and pixels from 0, right and bottom with nothing added; DontCare is a region."""
     source = truth_of(write(tmp_path / "label_02" / "0000.txt", TRUTH).parents[1])
     assert source.format == "kitti-tracking"
@@ -69,9 +69,7 @@ def test_sides_are_paired_by_the_names_of_files(tmp_path: Path) -> None:
         (RESULT.replace(" 0.75", ""), None, "17 columns"),
     ],
 )
-def test_an_invalid_voc_row_is_named(
-    tmp_path: Path, row: str, field: str | None, found: str
-) -> None:
+def test_an_invalid_row_is_named(tmp_path: Path, row: str, field: str | None, found: str) -> None:
     """File, line and column; the lines before and after it can be read."""
     path = write(tmp_path / "0000.txt", RESULT + "\n" + row + RESULT)
     (fault,) = validate_file(path, side=Side.DETECTIONS)
@@ -92,7 +90,7 @@ def test_faults_of_several_files_are_placed_in_each(tmp_path: Path) -> None:
     ]
 
 
-def test_voc_is_recognised(tmp_path: Path) -> None:
+def test_the_format_is_recognised(tmp_path: Path) -> None:
     path = write(tmp_path / "0000.txt", TRUTH)
     assert detect_format(path).name == detect_format(tmp_path).name == "kitti-tracking"
 

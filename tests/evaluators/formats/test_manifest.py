@@ -52,7 +52,7 @@ def sized(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 @pytest.mark.parametrize("specification", [SPECIFICATION, BenchmarkSpec()])
-def test_voc_is_read_back_as_written(tmp_path: Path, specification: BenchmarkSpec) -> None:
+def test_written_files_are_read_back(tmp_path: Path, specification: BenchmarkSpec) -> None:
     assert read_manifest(write(tmp_path, write_document(to_dict(specification)))) == specification
 
 

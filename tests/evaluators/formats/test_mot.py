@@ -172,7 +172,7 @@ def test_a_file_without_rows_has_no_detections(tmp_path: Path) -> None:
         ("1,1,1,1,1,1,1,14,1", "class", "14"),
     ],
 )
-def test_an_invalid_voc_row_is_named(tmp_path: Path, row: str, column_: str, found: str) -> None:
+def test_an_invalid_row_is_named(tmp_path: Path, row: str, column_: str, found: str) -> None:
     """File, line and column, and the rest can be read."""
     root = sequence(tmp_path, "a", MOT17 + row + "\n")
     (fault,) = validate_file(root)
@@ -181,7 +181,7 @@ def test_an_invalid_voc_row_is_named(tmp_path: Path, row: str, column_: str, fou
     assert truth_of(root, on_error="skip").annotations.object_count == 3
 
 
-def test_the_maximum_spotgeo_numbers_are_read(tmp_path: Path) -> None:
+def test_the_maximum_numbers_are_read(tmp_path: Path) -> None:
     """A box may have no area, class 13 is the last, and the last frame of the length is valid."""
     greatest = 2**53 - 1
     rows = f"1,0,0,0,0,0,1,13,1\n{greatest},1,0,0,1e9,1e9,1,1,1\n"
@@ -211,7 +211,7 @@ def test_a_first_row_of_another_form_is_named(tmp_path: Path, row: str, found: s
     assert (fault.line, fault.found) == (2, found)
 
 
-def test_a_yolo_detection_needs_a_confidence(tmp_path: Path) -> None:
+def test_a_detection_needs_a_confidence(tmp_path: Path) -> None:
     path = write(tmp_path / "a.txt", RESULTS + "4,8,1,2,3,4,,-1,-1,-1\n")
     (fault,) = validate_file(path, side=Side.DETECTIONS)
     assert (fault.line, fault.field, fault.found) == (3, "column conf", "nothing")
@@ -254,7 +254,7 @@ def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
     assert "the other side" in (fault.advice or "")
 
 
-def test_voc_is_recognised(tmp_path: Path) -> None:
+def test_the_format_is_recognised(tmp_path: Path) -> None:
     root = sequence(tmp_path / "tree", "a", MOT17)
     for path in (root, root / "a", root / "a" / "gt" / "gt.txt"):
         assert detect_format(path).name == "motchallenge"

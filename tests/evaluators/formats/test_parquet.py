@@ -325,7 +325,7 @@ def test_an_invalid_value_is_named_with_file_row_and_column(
     assert str(fault).startswith(f"{path}, {place}: found {found}")
 
 
-def test_text_in_parquet_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
+def test_text_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
     names = pa.array([b"a", b"\xff", b"b"], pa.binary())
     broken = pa.Array.from_buffers(pa.string(), 3, names.buffers())
     path = save(tmp_path / "a.parquet", sequence=broken)
@@ -386,7 +386,7 @@ def test_a_small_file_of_very_many_rows_is_refused_before_it_is_read(tmp_path: P
     assert "shards" in str(fault)
 
 
-def test_a_damaged_parquet_file_is_refused_wherever_the_damage_is(tmp_path: Path) -> None:
+def test_a_damaged_file_is_refused_wherever_the_damage_is(tmp_path: Path) -> None:
     whole = io.BytesIO()
     pq.write_table(pa.table(COLUMNS), whole, compression="none")
     data = whole.getvalue()

@@ -51,7 +51,7 @@ def masked_scene(random: np.random.Generator) -> Annotations:
 
 @settings(max_examples=example_count(20), deadline=None)
 @given(st.integers(0, 2**32 - 1))
-def test_masks_in_parquet_are_read_back_to_the_last_run(
+def test_masks_are_read_back_to_the_last_run(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
     given_ = masked_scene(np.random.default_rng(seed))
@@ -86,7 +86,7 @@ def test_masks_are_texts_or_bytes_and_need_no_columns_of_boxes(tmp_path: Path, k
         assert found.masks is not None
 
 
-def test_parquet_masks_of_only_some_objects_are_read_as_their_boxes(tmp_path: Path) -> None:
+def test_masks_of_only_some_objects_are_read_as_their_boxes(tmp_path: Path) -> None:
     changed = {"x1": [1.0] * 3, "y1": [1.0] * 3, "x2": [2.0] * 3, "y2": [2.0] * 3}
     found = detections_of(save(tmp_path / "a.parquet", MASK_COLUMNS | changed)).annotations
     assert found.object_count == 3

@@ -162,7 +162,7 @@ def test_a_repeated_spotgeo_frame_is_refused(path: Path, between: list[Any]) -> 
     ]
 
 
-def test_the_maximum_spotgeo_numbers_are_read(path: Path) -> None:
+def test_the_maximum_numbers_are_read(path: Path) -> None:
     last = entry(GREATEST_INTEGER, MAXIMUM_FRAME_NUMBER, (MAXIMUM_COORDINATE_PX, 0))
     read = read_source(write(path, [last]), Side.TRUTH).annotations
     assert read.sequences == (SequenceKey("", str(GREATEST_INTEGER)),)

@@ -29,7 +29,7 @@ RESULT = "708,471,74,33,0.98,4,-1,-1\n"
 IMAGE = "0000001_02999_d_0000005"
 
 
-def test_truth_of_yolo_is_read_as_written(tmp_path: Path) -> None:
+def test_truth_is_read_as_written(tmp_path: Path) -> None:
     """Class 0 is a region, score 0 an ignored object, -1 unknown; a trailing comma is accepted."""
     write(tmp_path / "annotations" / f"{IMAGE}.txt", TRUTH)
     write(tmp_path / "annotations" / "0000001_02999_d_0000006.txt", "")
@@ -68,9 +68,7 @@ def test_results_have_scores_and_no_flags(tmp_path: Path) -> None:
         (RESULT.replace(",-1,-1", ",-1"), None, "7 columns"),
     ],
 )
-def test_an_invalid_voc_row_is_named(
-    tmp_path: Path, row: str, field: str | None, found: str
-) -> None:
+def test_an_invalid_row_is_named(tmp_path: Path, row: str, field: str | None, found: str) -> None:
     path = write(tmp_path / f"{IMAGE}.txt", RESULT + row + RESULT)
     (fault,) = validate_file(path, side=Side.DETECTIONS)
     assert (fault.source, fault.line) == (str(path), 2)
@@ -100,7 +98,7 @@ def test_an_image_must_be_named_by_its_frame(tmp_path: Path) -> None:
     assert fault.found == "file not found"
 
 
-def test_voc_is_read_back_as_written(tmp_path: Path) -> None:
+def test_written_files_are_read_back(tmp_path: Path) -> None:
     last = TRUTH.splitlines(keepends=True)[-1]
     for name, truth in ((IMAGE, TRUTH), ("0000001_02999_d_0000006", last)):
         write(tmp_path / "annotations" / f"{name}.txt", truth)
@@ -127,7 +125,7 @@ def test_a_class_that_visdrone_lacks_is_not_written(tmp_path: Path, name: str) -
     assert fault.expected.startswith("a class of VisDrone: ignored-regions, pedestrian, people")
 
 
-def test_voc_is_recognised(tmp_path: Path) -> None:
+def test_the_format_is_recognised(tmp_path: Path) -> None:
     """Not as MOTChallenge, whose rows of eight values have a height in place of the class."""
     path = write(tmp_path / "a" / f"{IMAGE}.txt", TRUTH)
     assert detect_format(path).name == detect_format(path.parent).name == "visdrone-det"

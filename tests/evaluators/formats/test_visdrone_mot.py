@@ -28,7 +28,7 @@ TRUTH = """\
 RESULTS = "1,7,10.5,20,30,40,0.9,4,-1,-1\n3,8,1,2,3,4,2.5,0,-1,-1\n"
 
 
-def test_truth_of_yolo_is_read_as_written(tmp_path: Path) -> None:
+def test_truth_is_read_as_written(tmp_path: Path) -> None:
     """Classes 0 and 11 are regions, score 0 is ignored, and every frame up to the last counts."""
     source = truth_of(write(tmp_path / "annotations" / "uav.txt", TRUTH).parent.parent)
     assert source.format == "visdrone-mot"

@@ -46,7 +46,7 @@ def kit(root: Path, text: str = CAT) -> Path:
     return root
 
 
-def test_truth_of_yolo_is_read_as_written(tmp_path: Path) -> None:
+def test_truth_is_read_as_written(tmp_path: Path) -> None:
     """Corners are in any order of elements, parts are not objects, difficult is ignored, every file
     lists its frame.
     """
@@ -180,7 +180,7 @@ def test_xml_within_the_bounds_is_read(tmp_path: Path, old: str, new: str) -> No
         ("<difficult>1</difficult>", "<difficult>yes</difficult>", "difficult", "'yes'"),
     ],
 )
-def test_an_invalid_voc_object_is_named(
+def test_an_invalid_object_is_named(
     tmp_path: Path, old: str, new: str, field: str, found: str
 ) -> None:
     """File and first line of the object; without it the rest is read."""
@@ -202,9 +202,7 @@ def test_an_invalid_voc_object_is_named(
         (RESULT.replace("40", ""), None, "5 columns"),
     ],
 )
-def test_an_invalid_voc_row_is_named(
-    tmp_path: Path, row: str, field: str | None, found: str
-) -> None:
+def test_an_invalid_row_is_named(tmp_path: Path, row: str, field: str | None, found: str) -> None:
     path = write(tmp_path / "comp3_det_test_cat.txt", RESULT + row + RESULT)
     (fault,) = validate_file(path, side=Side.DETECTIONS)
     assert (fault.source, fault.line) == (str(path), 2)
@@ -237,7 +235,7 @@ def test_exchanged_sides_are_reported(tmp_path: Path) -> None:
         assert "the other side" in (fault.advice or "")
 
 
-def test_voc_is_read_back_as_written(tmp_path: Path) -> None:
+def test_written_files_are_read_back(tmp_path: Path) -> None:
     truth = truth_of(kit(tmp_path))
     write(tmp_path / "found" / "comp3_det_test_cat.txt", RESULT)
     found = detections_of(tmp_path / "found")
@@ -256,7 +254,7 @@ def test_a_sequence_whose_name_could_not_be_read_back_is_refused(tmp_path: Path)
         convert(truth_of(path), "pascal-voc", Side.TRUTH)
 
 
-def test_voc_is_recognised(tmp_path: Path) -> None:
+def test_the_format_is_recognised(tmp_path: Path) -> None:
     """Results are rows of six numbers, like YOLO's: the names of the files distinguish them."""
     path = write(tmp_path / "comp3_det_test_cat.txt", RESULT.replace("2008_", ""))
     for place in (path, tmp_path, kit(tmp_path / "kit")):

@@ -193,9 +193,7 @@ def test_frames_that_visdrone_adds_and_leaves_out_are_reported(tmp_path: Path) -
         ("neovision2-csv", Side.DETECTIONS),  # The truth has a don't-care frame.
     ],
 )
-def test_a_sequence_without_remaining_rows_becomes_an_empty_file(
-    tmp_path: Path, name: str, side: Side
-) -> None:
+def test_a_sequence_without_rows_is_an_empty_file(tmp_path: Path, name: str, side: Side) -> None:
     """A detector that finds nothing has results, and a sequence of the truth stays known."""
     key = ("Tower", "1")
     empty = make_annotations({key: {3: []}}, arity=BOX, dont_care=[(key, 3)])

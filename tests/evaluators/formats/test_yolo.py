@@ -31,7 +31,7 @@ def labels(root: Path, files: dict[str, str], classes: str = "car\nfire truck\n"
     return root
 
 
-def test_truth_of_yolo_is_read_as_written(tmp_path: Path) -> None:
+def test_truth_is_read_as_written(tmp_path: Path) -> None:
     """Centre and size as fractions of 640 x 480; an empty file lists its frame."""
     root = labels(tmp_path, {"000007.txt": ROW, "000003.txt": ""})
     source = truth_of(root, image_size=SIZE)
@@ -87,9 +87,7 @@ def test_the_size_of_images_must_be_given(tmp_path: Path) -> None:
         ("0 0.5 0.5 1", None, "4 columns"),
     ],
 )
-def test_an_invalid_voc_row_is_named(
-    tmp_path: Path, row: str, field: str | None, found: str
-) -> None:
+def test_an_invalid_row_is_named(tmp_path: Path, row: str, field: str | None, found: str) -> None:
     root = labels(tmp_path, {"1.txt": ROW, "2.txt": ROW + row + "\n", "3.txt": ROW})
     (fault,) = validate_file(root, image_size=SIZE)
     assert (fault.source, fault.line) == (str(root / "2.txt"), 2)
@@ -97,7 +95,7 @@ def test_an_invalid_voc_row_is_named(
     assert truth_of(root, image_size=SIZE, on_error="skip").annotations.object_count == 3
 
 
-def test_a_yolo_detection_needs_a_confidence(tmp_path: Path) -> None:
+def test_a_detection_needs_a_confidence(tmp_path: Path) -> None:
     """In truth a sixth value is ignored."""
     root = labels(tmp_path, {"1.txt": "1 0.5 0.25 0.125 0.5 1\n0 0.5 0.5 1 1,\n"})
     (fault,) = validate_file(root, side=Side.DETECTIONS, image_size=SIZE)
@@ -157,5 +155,5 @@ def test_other_faults_are_named(
     assert (fault.found, fault.line) == (found, line)
 
 
-def test_voc_is_recognised(tmp_path: Path) -> None:
+def test_the_format_is_recognised(tmp_path: Path) -> None:
     assert detect_format(labels(tmp_path, {"1.txt": "", "2.txt": ROW})).name == "yolo-text"

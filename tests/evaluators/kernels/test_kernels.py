@@ -117,7 +117,7 @@ def test_an_array_of_another_type_is_refused(total: Kernel, array: AnyArray) -> 
 
 
 @pytest.mark.parametrize("value", [None, 5, [1, 2], b"12345678"], ids=repr)
-def test_a_document_that_is_not_an_array_is_refused(total: Kernel, value: AnyArray) -> None:
+def test_an_argument_that_is_not_an_array_is_refused(total: Kernel, value: AnyArray) -> None:
     with pytest.raises(TypeError, match=f"got {type(value).__name__}, expected an array of int64"):
         total(value, 0, 0)
 

@@ -96,7 +96,7 @@ WAYS: dict[str, Callable[[Annotations, Path], Annotations]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_masks_in_parquet_are_read_back_to_the_last_run(
+def test_masks_are_read_back_to_the_last_run(
     given_truth: Annotations, tmp_path: Path, way: str
 ) -> None:
     """Their objects come back too: the digest of everything is the same."""

@@ -197,7 +197,7 @@ class ScoringServer:
                 port = self._server.add_secure_port(str(address), credentials)
         except RuntimeError:
             tls_context(self._settings)  # gRPC does not tell what it refuses
-            causes = "the port is in use, or the address is none of this machine"
+            causes = "the port is in use, or this machine does not have the address"
             raise ListenError(f"cannot listen at {address}: {causes}") from None
         self._show_metrics()
         await self._server.start()

@@ -87,7 +87,7 @@ def log_incident(error: BaseException) -> tuple[str, str]:
     """Log a bug, without any data; return its incident number, and the text for the client."""
     incident = uuid.uuid4().hex[:16]
     log(logging.ERROR, "incident", incident=incident, places=places_of(error))
-    return incident, f"The server made a mistake; its log tells more under incident {incident}."
+    return incident, f"The server failed; its log has details under incident {incident}."
 
 
 def _as_word(value: object) -> str:

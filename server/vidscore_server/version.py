@@ -79,7 +79,7 @@ def check_client(client: str | bytes, server: str) -> None:
         old, new = ("client", "server") if found < oldest else ("server", "client")
         raise VersionError(
             f"the client has version {text} and the server {server}, which works with clients "
-            f"{oldest} to {newest}: update the {old}, or take an older {new}",
+            f"{oldest} to {newest}: update the {old}, or use an older {new}",
             client_version=text,
             server_version=server,
             oldest_client=str(oldest),

@@ -89,7 +89,7 @@ async def test_an_unknown_method_is_unimplemented(running: Running) -> None:
 
 async def test_a_port_in_use_is_an_error_and_is_not_shared(running: Running) -> None:
     second = ScoringServer(load_settings(flags={"listen": running.address}), PlayedWorkers())
-    with pytest.raises(ListenError, match="the port is in use, or the address is none of this"):
+    with pytest.raises(ListenError, match="the port is in use, or this machine does not have"):
         await second.start()
 
 

@@ -47,10 +47,10 @@ async def test_adjacent_versions_are_accepted(client: str) -> None:
 @pytest.mark.parametrize(
     ("client", "advice"),
     [
-        ("1.2.9", "update the client, or take an older server"),
-        ("0.4.0", "update the client, or take an older server"),
-        ("1.6.0", "update the server, or take an older client"),
-        ("2.4.0", "update the server, or take an older client"),
+        ("1.2.9", "update the client, or use an older server"),
+        ("0.4.0", "update the client, or use an older server"),
+        ("1.6.0", "update the server, or use an older client"),
+        ("2.4.0", "update the server, or use an older client"),
     ],
 )
 async def test_others_are_refused_with_both_versions_and_advice(client: str, advice: str) -> None:

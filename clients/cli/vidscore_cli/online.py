@@ -45,7 +45,7 @@ def clock_text(live: Mapping[str, Any]) -> str:
     own = len(live.get("sequences", ()))
     rate = live.get("frame_rate")
     parts = [
-        *([] if rate is None else [f"{counted(rate, 'frame', form='g')} a second"]),
+        *([] if rate is None else [f"{counted(rate, 'frame', form='g')} per second"]),
         *([f"{counted(own, 'sequence')} with times of their own"] if own else []),
         f"frames: {live.get('frames', 'held by the participant')}",
     ]

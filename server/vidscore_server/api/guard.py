@@ -350,7 +350,7 @@ class OpenCalls(grpc.aio.ServerInterceptor):
             except NotImplementedError:
                 await context.abort(grpc.StatusCode.UNIMPLEMENTED, f"{method} is not served")
             except TimeoutError:
-                text = f"the call has lasted {bound.lifetime_s:g} s, as long as it may; begin again"
+                text = f"the call reached its time limit of {bound.lifetime_s:g} s; start it again"
                 await context.abort(grpc.StatusCode.UNAVAILABLE, text)
 
         # Always as a stream: for any other kind, gRPC would wait for the message for ever.

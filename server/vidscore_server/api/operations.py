@@ -33,14 +33,14 @@ from vidscore_server.store.records import OperationRecord
 
 _ENDINGS = {
     "CANCELLED": (grpc.StatusCode.CANCELLED, "The operation was cancelled."),
-    "SCORING_FAILED": (grpc.StatusCode.INTERNAL, "Scoring failed; the server's log tells more."),
-    ANALYSIS_FAILED: (grpc.StatusCode.INTERNAL, "It failed; the server's log tells more."),
+    "SCORING_FAILED": (grpc.StatusCode.INTERNAL, "Scoring failed; see the server's log."),
+    ANALYSIS_FAILED: (grpc.StatusCode.INTERNAL, "It failed; see the server's log."),
     ANALYSIS_TIMED_OUT: (
         grpc.StatusCode.RESOURCE_EXHAUSTED,
         "It took longer than the server's trust_timeout_s.",
     ),
     "WORKER_LOST": (grpc.StatusCode.INTERNAL, "The process that did the work died."),
-    "NOT_FOUND": (grpc.StatusCode.NOT_FOUND, "What it was about has been deleted."),
+    "NOT_FOUND": (grpc.StatusCode.NOT_FOUND, "The resource that it worked on was deleted."),
 }
 _OTHER_ENDING = (grpc.StatusCode.FAILED_PRECONDITION, "It cannot be done with this data.")
 """Endings for reasons that name a fault of an input."""

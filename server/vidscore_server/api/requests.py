@@ -81,7 +81,7 @@ def read_page_token(request: Any, *kinds: Any) -> Any:
     except (ValueError, msgspec.MsgspecError):
         pass
     found = repr(request.page_token)[:80]
-    raise InputError([Fault(found, "a token of the page before", field="page_token")])
+    raise InputError([Fault(found, "the token of the previous page", field="page_token")])
 
 
 def _is_storable(part: KeyPart) -> bool:

@@ -339,7 +339,7 @@ class RunningTokens:
     def end(self, token: str) -> None:
         """End the calls of a token."""
         for call in self._calls.get(token, ()):
-            call.end(UnauthenticatedError("the token has ended"))
+            call.end(UnauthenticatedError("the token is no longer valid"))
 
     async def look(self) -> None:
         """End the calls of all tokens that are no longer valid."""
@@ -450,7 +450,7 @@ class Gate:
         if record is None:
             hash_of(secret)  # an unknown name takes as long as a known one
         if record is None or not holds(record, secret, self._clock()):
-            raise UnauthenticatedError("the token is unknown, has ended or was revoked")
+            raise UnauthenticatedError("the token is unknown, has expired or was revoked")
         return Caller(record.token, record.role, record.team)
 
     async def _caller_of(self, token: str | None) -> Caller:
@@ -497,4 +497,4 @@ def _who_may(caller: Caller, method: str, allowed: Roles) -> str:
     }
     known = [words[role] for role in words if role in allowed]
     who = words[caller.role] if caller.role else "who has no token"
-    return f"{who} may not {action}; that takes the token of {' or '.join(known) or 'nobody'}"
+    return f"{who} may not {action}; this needs the token of {' or '.join(known) or 'nobody'}"

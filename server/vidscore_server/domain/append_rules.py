@@ -442,8 +442,8 @@ class RuleCache:
             return state, kept[2]
         if definition.detection_arity is None:
             raise NotOpenError(
-                f"{benchmark_name(benchmark)} takes no detections yet: it has neither truth nor a "
-                "detection_geometry, which define their shape"
+                f"{benchmark_name(benchmark)} takes no detections yet: their geometry follows from "
+                "the truth, which has not been uploaded"
             )
         arity, truth = definition.detection_arity, None
         if revision is not None and definition.truth_arity is not None:

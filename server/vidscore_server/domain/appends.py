@@ -405,8 +405,8 @@ def refuse_stale(epoch: int, submission: SubmissionRecord, stream: StreamRecord)
     refuse_ended(submission)
     if epoch != stream.epoch:
         raise EpochStaleError(
-            f"the stream was opened again, under epoch {stream.epoch}; "
-            f"a writer of epoch {epoch} may not go on",
+            f"the stream was opened again with epoch {stream.epoch}; "
+            f"the writer with epoch {epoch} must stop",
             epoch=str(stream.epoch),
         )
 

@@ -27,7 +27,7 @@ _LIVE = """\
 # The clock of a live benchmark: each frame is answered before the next one is given out. It needs
 # the sequences with their frame_count, and public_names with sequences and frame_counts.
 # [live]
-# frame_rate = 25         # frames a second
+# frame_rate = 25         # frames per second
 # frames = "held by the participant"  # or "sent by the organiser"
 """
 
@@ -97,7 +97,7 @@ def template(name: str, title: str) -> str:
         *_comment(f"Kinds of names that participants may know; wrong ones are refused: {kinds}."),
         f"# public_names = {_value(tuple(in_order(DEFAULT_PUBLIC_NAMES)))}",
         "",
-        *_comment(f"{what}. Further evaluators: further tables [[evaluators]]."),
+        *_comment(f"{what}. For more evaluators, add more tables [[evaluators]]."),
         "[[evaluators]]",
         f"name = {_value(name)}",
         "",

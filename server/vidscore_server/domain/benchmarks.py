@@ -397,8 +397,8 @@ def _without_budget(definition: Definition) -> Iterator[str]:
     size = definition.truth_size
     default = "" if size is None else f" ({default_budget(size.objects, size.sequences)})"
     yield (
-        "a team may have any number of submissions in all: with enough of them it reads the "
-        "ground truth out of its scores; submissions_in_all = -1 lets it have as many as the "
+        "a team may have any number of submissions in all: with enough of them it can infer "
+        "the ground truth from its scores; submissions_in_all = -1 lets it have as many as the "
         f"ground truth allows{default}"
     )
 
@@ -406,17 +406,17 @@ def _without_budget(definition: Definition) -> Iterator[str]:
 def _shown_outcomes(definition: Definition) -> Iterator[str]:
     if definition.policy.shows_own_outcomes:
         yield (
-            "outcomes = 'own' tells a team of each of its detections whether it is right: a "
-            "submission with many detections locates objects of the ground truth, however few "
-            "submissions there may be; outcomes = 'none' tells nothing of them"
+            "outcomes = 'own' tells a team whether each of its detections is right: a submission "
+            "with many detections locates objects of the ground truth, however few submissions "
+            "there are; outcomes = 'none' reveals none of this"
         )
 
 
 def _released_curves(definition: Definition) -> Iterator[str]:
     if definition.policy.release_curves and definition.policy.shown is not Visibility.LIVE:
         yield (
-            "release_curves = true tells a team a score at every point of each curve: each of its "
-            "submissions is many answers from the ground truth; without it there is one"
+            "release_curves = true shows a team the score at every point of each curve: each "
+            "submission reveals many scores over the ground truth; without curves it reveals one"
         )
 
 
@@ -433,7 +433,7 @@ def _told_private(definition: Definition) -> Iterator[str]:
     if policy.keeps_private and (policy.shown is Visibility.LIVE or policy.shows_own_outcomes):
         cause = "outcomes = 'own'" if policy.shows_own_outcomes else "visibility = 'live'"
         yield (
-            f"{cause} tells teams which sequences are private: those of which their submissions "
+            f"{cause} shows teams which sequences are private: those for which their submissions "
             "have no score or outcome"
         )
 
@@ -450,8 +450,8 @@ def _fine_step(definition: Definition) -> Iterator[str]:
             yield (
                 f"ladder_step = {policy.ladder_step:g} is finer than {needed:g}, the standard "
                 f"error of {first} of {evaluator.name} over {over}: the board moves by chance, and "
-                "a team that submits again and again overfits it; ladder_step = 0 takes the error "
-                "itself"
+                "a team that submits again and again overfits it; ladder_step = 0 uses this "
+                "standard error"
             )
 
 
@@ -471,5 +471,5 @@ def _small_truth(definition: Definition) -> Iterator[str]:
                 f"{one} of the ground truth changes {first} of "
                 f"{evaluator.name} by up to {worth:.2g}, more than the step "
                 f"{step:g}: a team sees in its score whether it has found one more; "
-                f"take a ladder_step of {worth:.2g} or more, or rely on submissions_in_all"
+                f"use a ladder_step of {worth:.2g} or more, or rely on submissions_in_all"
             )

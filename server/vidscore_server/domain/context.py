@@ -266,7 +266,7 @@ class Request(Struct, frozen=True):
         if self.caller.token:
             token = transaction.token(self.caller.token)
             if token is None or not is_valid(token, self.time):
-                raise UnauthenticatedError("the token has ended")
+                raise UnauthenticatedError("the token is no longer valid")
         record = AuditRecord(self.time, self.caller.actor, self.action, resource, detail)
         transaction.append_audit(record)
 
@@ -293,7 +293,7 @@ class Request(Struct, frozen=True):
             )
             return name
         if before[0] != self.digest:
-            raise RequestReusedError("another request had this request_id before")
+            raise RequestReusedError("this request_id was used by another request")
         return before[1].decode()
 
 

@@ -168,7 +168,7 @@ class Definition(Struct, frozen=True, dict=True):
         chosen = self.truth_arity or arity or common_arities(self.evaluators, Side.TRUTH)[0]
         if arity not in {None, chosen}:
             found, expected = ARITIES.get(arity or 0, "objects of no known shape"), ARITIES[chosen]
-            raise GeometryError([Fault(found, f"{expected}, as the benchmark has them", "truth")])
+            raise GeometryError([Fault(found, f"{expected}, as in the benchmark", "truth")])
         for evaluator in self.evaluators:
             evaluator.check_arity(Side.TRUTH, chosen)
         usable = common_arities(self.evaluators, Side.DETECTIONS)
@@ -374,12 +374,12 @@ class _Checker:
         else:
             public = frozenset(filter(None, map(self._name_kind, value)))
         if NameKind.FRAME_COUNTS in public and NameKind.SEQUENCES not in public:
-            self._fault("frame_counts alone", "sequences beside it", "public_names")
+            self._fault("frame_counts alone", "sequences, too", "public_names")
         if policy.shown is Visibility.LIVE and not public >= DEFAULT_PUBLIC_NAMES:
-            expected = "sequences and labels: the reports of visibility = 'live' reveal them"
+            expected = "sequences and labels: visibility = 'live' reveals them"
             self._fault(", ".join(in_order(public)) or "none", expected, "public_names")
         elif policy.shows_own_outcomes and not public >= DEFAULT_PUBLIC_NAMES:
-            expected = "sequences and labels: what outcomes = 'own' shows reveals them"
+            expected = "sequences and labels: outcomes = 'own' reveals them"
             self._fault(", ".join(in_order(public)) or "none", expected, "public_names")
         return public
 

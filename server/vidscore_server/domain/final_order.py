@@ -83,7 +83,7 @@ class FinalChoices:
             state = "a draft" if is_draft(record) else str(record.state)
             raise NothingToChooseError(
                 f"{name} is {state} and cannot count for the final order; choose one with frames "
-                "that was not given up"
+                "that was neither cancelled nor failed"
             )
         most = definition.policy.final_submissions
         chosen = sorted(

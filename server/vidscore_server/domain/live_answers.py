@@ -341,7 +341,7 @@ def _current(transaction: Transaction, call: LiveCall) -> tuple[LiveClockRecord,
     _, stream = _current_points(transaction, call.target)
     clock = transaction.live_clock(*call.name)
     if clock is None or clock.start_time != call.start_time:
-        raise NotLiveError(f"the clock of {call.name} was started anew; begin again")
+        raise NotLiveError(f"the clock of {call.name} was restarted; begin again")
     return clock, stream
 
 

@@ -153,7 +153,7 @@ def _misfits(
     """All ways in which a clock does not fit its benchmark."""
     if not TOLD.issubset(public_names):
         told = ", ".join(in_order(public_names)) or "none"
-        yield "public_names", told, "sequences and frame_counts beside live: the clock reveals them"
+        yield "public_names", told, "sequences and frame_counts, because the clock reveals them"
     if not specification.sequences:
         yield "sequences", "none", "the sequences that the clock goes through, with frame_count"
         return

@@ -78,7 +78,7 @@ async def load_in_parts(
     try:
         return await leases.run(hidden, load())
     except LeaseLostError:
-        raise StoreError("the store did not answer for too long: send it again") from None
+        raise StoreError("the store did not answer in time: send it again") from None
     finally:
         await leases.release([hidden])
 

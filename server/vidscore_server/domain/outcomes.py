@@ -159,7 +159,7 @@ class SubmissionOutcomes:
             return
         maximum = self._context.settings.maximum_outcome_calls
         if self._reading[caller.shares_as]:
-            raise NoPlaceError("the team reads outcomes over another call", LIMIT, maximum)
+            raise NoPlaceError("the team is reading outcomes with another call", LIMIT, maximum)
         if self._reading.total() >= maximum:
             found = f"outcomes are read by {counted(self._reading.total(), 'team')}"
             raise NoPlaceError(found, LIMIT, maximum)
@@ -209,7 +209,7 @@ class SubmissionOutcomes:
                     yield await self._part(plan, *part)
                     empty = False
         except LookupError:
-            raise NotScoredError(f"{plan.name} has changed meanwhile; ask again") from None
+            raise NotScoredError(f"{plan.name} has changed in the meantime; ask again") from None
         if empty:
             yield await self._part(plan, *_nothing(plan.evaluator))
 
@@ -260,7 +260,7 @@ class SubmissionOutcomes:
             if entry.truth_revision == score.truth_revision
         ]
         if not same:
-            raise NotScoredError(f"{name} has changed meanwhile; ask again")
+            raise NotScoredError(f"{name} has changed in the meantime; ask again")
         if any(entry.outcomes_shown for entry in same):
             return
         quotas = quotas_of(transaction, name.benchmark, record.team, definition, request.time)
@@ -288,7 +288,7 @@ def _refuse_choice(at: OperatingPoint) -> None:
     for field, value in (("threshold", at.threshold), ("confidence", at.confidence)):
         if value is not None:
             raise PermissionDeniedError(
-                f"only organisers choose the {field} of outcomes; leave it out", field=field
+                f"only organisers may choose the {field} of outcomes; leave it out", field=field
             )
 
 

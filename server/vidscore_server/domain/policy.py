@@ -171,7 +171,7 @@ class Policy:
     def faults(self) -> Iterator[Fault]:
         """Faults of combinations of choices that are valid alone."""
         if self.private_sequences and self.private_share:
-            found = f"{self.private_share:g} beside private_sequences"
+            found = f"{self.private_share:g} together with private_sequences"
             yield Fault(found, "a fraction or names, not both", field="private_share")
         if self.public_board_web and not self.public_board:
             expected = "false, or public_board = true: viewers do not see the board either"
@@ -190,10 +190,10 @@ class Policy:
             expected = f"best, because {name} releases nothing but a team's best"
             yield Fault("latest", expected, field="selection")
         if self.shows_own_outcomes:
-            expected = f"none, because outcomes tell each score, of which {name} releases few"
+            expected = f"none, because outcomes reveal every score, and {name} releases few"
             yield Fault("own", expected, field="outcomes")
         if self.release_curves:
-            expected = f"false, because curves tell each score, of which {name} releases few"
+            expected = f"false, because curves reveal every score, and {name} releases few"
             yield Fault("true", expected, field="release_curves")
 
 
@@ -380,6 +380,6 @@ def withheld_warning(public: frozenset[NameKind]) -> str:
     *others, last = (_WORDS[kind] for kind in NameKind if kind not in public)
     words = f"{', '.join(others)} and {last}" if others else last
     return (
-        f"the benchmark does not tell its {words}: those of the submission are not checked, and "
+        f"the benchmark does not publish its {words}: those of the submission are not checked, and "
         "detections with unknown ones get no score"
     )

@@ -136,8 +136,8 @@ def refuse_further_open(reader: Reader, benchmark: str, team: str, settings: Set
         raise QuotaError(
             f"the team has {counted(held.open_count, 'open submission')} to "
             f"{benchmark_name(benchmark)}, "
-            f"drafts too, of {most} that it may have at a time: seal or cancel one; a draft that "
-            "nobody continues is deleted by itself",
+            f"including drafts, and may have {most} at a time: seal or cancel one; a draft that "
+            "nobody continues is deleted automatically",
             quota=OPEN_SUBMISSIONS,
             maximum=str(most),
         )

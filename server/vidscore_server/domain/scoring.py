@@ -50,7 +50,7 @@ INTERRUPTED_MESSAGE = (
 )
 
 FAILED_MESSAGE = (
-    "The server could not score it; the organiser finds more in the server's log. No frame is "
+    "The server could not score it; the organiser finds details in the server's log. No frame is "
     "lost: `vidscore submission retry` has it scored again."
 )
 

@@ -210,12 +210,12 @@ class LateCalls:
     def _add(self, team: str, call: RunningCall) -> None:
         late = self._late[team]
         timeout_s = self._idle_timeout_s
-        idle = IdleError(f"no message has come for {timeout_s} s", "idle_timeout_s", timeout_s)
+        idle = IdleError(f"no message has arrived for {timeout_s} s", "idle_timeout_s", timeout_s)
         late[call] = asyncio.get_running_loop().call_later(timeout_s - LATE_S, call.end, idle)
         if len(late) > max(1, self._maximum // LATE_SHARE):
             oldest = next(iter(late))
             late.pop(oldest).cancel()
-            found = f"the message of {len(late) + 1} calls of one team is late"
+            found = f"the messages of {len(late) + 1} calls of one team are late"
             oldest.end(NoPlaceError(found, "maximum_calls", self._maximum))
 
 

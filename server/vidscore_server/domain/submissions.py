@@ -47,7 +47,7 @@ from vidscore_server.store.records import (
 _BEGINS_ANEW = frozenset({SubmissionState.OPEN, SubmissionState.CANCELLED})
 """States in which a submission without frames gives its name to another one of its team."""
 
-_SOON = "it goes on by itself; watch it"
+_SOON = "it continues by itself; watch it"
 _ADVICE = {
     SubmissionState.OPEN: "append frames and seal it",
     SubmissionState.RECEIVING: "seal it",

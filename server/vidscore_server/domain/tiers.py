@@ -135,14 +135,14 @@ def lack_of_tiers(
         plan: Their plan.
     """
     if len(plan.places) < FEWEST_SYSTEMS:
-        return "no tiers: fewer than two systems have a score to be ranked by"
+        return "no tiers: fewer than two systems have a score that ranks them"
     size, revision = definition.truth_size, reader.truth_revision(record.benchmark, plan.key[0])
     if size is None or revision is None or not revision.complete:
         return "no tiers: the ground truth is not complete"
     is_private = plan.portion is Portion.PRIVATE
     sequences = definition.private_sequence_count if is_private else size.sequences
     if sequences < FEWEST_SEQUENCES:
-        return "no tiers: fewer than two sequences have objects, and one says nothing about others"
+        return "no tiers: fewer than two sequences have objects, and a bootstrap needs two"
     return ""
 
 
@@ -341,5 +341,5 @@ def _notes(
         reason = "too few sequences" if few else "the latest submission of each team counts"
         notes.append(f"probabilities of being first are not shown: {reason}")
     if found.left_out:
-        notes.append(f"ranked systems in no tier, because they were not compared: {found.left_out}")
+        notes.append(f"ranked systems without a tier, as they were not compared: {found.left_out}")
     return notes

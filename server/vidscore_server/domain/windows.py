@@ -57,7 +57,7 @@ def check_window(caller: Caller, size: int) -> None:
     """
     if size and not caller.is_organiser:
         raise PermissionDeniedError(
-            "only organisers watch a window: it would reveal the truth of each frame that comes; "
+            "only organisers may watch a window: it would reveal the truth of each new frame; "
             "leave window_frames out",
             field="window_frames",
         )

@@ -52,7 +52,7 @@ def test_a_record_that_is_not_certified_gives_the_reason() -> None:
 
 def test_a_clock_is_described_in_words() -> None:
     assert clock_text({"frame_rate": 12.5}) == (
-        "12.5 frames a second; frames: held by the participant"
+        "12.5 frames per second; frames: held by the participant"
     )
     live = {"frames": "sent by the organiser", "sequences": [{"name": "a"}, {"name": "b"}]}
     assert clock_text(live) == (
@@ -72,7 +72,7 @@ def test_a_live_submission_is_shown_with_its_record(
     assert "Nothing was submitted" in refused.stderr
     assert "correct the file" not in refused.stderr
     shown = well(organiser("benchmark", "show", "live"))
-    assert "10 frames a second; frames: held by the participant" in shown
+    assert "10 frames per second; frames: held by the participant" in shown
     well(organiser("benchmark", "show", "live", "--format", "toml", "--output", "again.toml"))
     well(organiser("benchmark", "update", "live", "again.toml"))
 

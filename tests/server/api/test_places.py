@@ -210,7 +210,7 @@ async def test_a_call_has_the_time_limit_of_its_kind(
     context = Context()
     told = await _refused(open_calls(), context, method, wait, "1")
     assert context.code is grpc.StatusCode.UNAVAILABLE
-    assert "lasted 0.001 s" in told
+    assert "time limit of 0.001 s" in told
 
 
 async def _held(calls: OpenCalls, context: Context, method: str) -> asyncio.Task[Any]:

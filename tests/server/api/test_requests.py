@@ -35,11 +35,11 @@ def test_a_token_is_read_as_it_was_written() -> None:
     ],
 )
 def test_a_token_that_no_store_could_have_given_is_refused(token: str) -> None:
-    with pytest.raises(InputError, match="a token of the page before"):
+    with pytest.raises(InputError, match="the token of the previous page"):
         read_page_token(asked(token), str, int)
 
 
 @pytest.mark.parametrize("time", ["soon", "2026-01-02T03:04:05", 7])
 def test_a_token_with_an_invalid_time_is_refused(time: str | int) -> None:
-    with pytest.raises(InputError, match="a token of the page before"):
+    with pytest.raises(InputError, match="the token of the previous page"):
         read_page_token(asked(write_page_token(time, "a")), Time, str)

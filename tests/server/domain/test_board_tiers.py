@@ -180,7 +180,7 @@ async def test_a_board_without_tiers_gives_the_reason(
     await hosted.organiser.upload(sky(1))
     await submit(hosted.red, "r", [0], 1)
     alone = await hosted.viewer.board()
-    assert alone.tiers_note == "no tiers: fewer than two systems have a score to be ranked by"
+    assert alone.tiers_note == "no tiers: fewer than two systems have a score that ranks them"
     await submit(hosted.blue, "b", [], 1)
     board = await hosted.viewer.board()
     assert board.tiers_note.startswith("no tiers: fewer than two sequences have objects")
@@ -294,7 +294,7 @@ async def test_a_team_that_cannot_be_scored_on_draws_does_not_affect_the_tiers_o
     await submit(hosted.organiser, "o", range(5), 6)
     board = await settled(hosted.viewer)
     assert tiers(board) == {"red": (None, None), "organiser": (1, None), "blue": (2, None)}
-    assert board.tiers_note.endswith("because they were not compared: 1")
+    assert board.tiers_note.endswith("as they were not compared: 1")
 
 
 @pytest.mark.slow
@@ -461,7 +461,7 @@ async def test_a_board_of_a_single_sequence_has_no_tiers_before_or_after_the_clo
     await hosted.organiser.upload(sky(3))
     await submit(hosted.red, "r", range(3), 3)
     await submit(hosted.blue, "b", [], 3)
-    lack = "no tiers: fewer than two sequences have objects, and one says nothing about others"
+    lack = "no tiers: fewer than two sequences have objects, and a bootstrap needs two"
     for count in (3 - len(private), len(private)):
         board = await settled(hosted.organiser)
         if count == 1:

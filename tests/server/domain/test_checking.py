@@ -87,7 +87,7 @@ async def test_a_viewer_is_told_which_role_a_check_needs(hosted: Hosted) -> None
     await hosted.organiser.create_benchmark()
     found = await refusal(_check(hosted.viewer))
     assert found.message == (
-        "a viewer may not check detections; that takes the token of an organiser or a participant"
+        "a viewer may not check detections; this needs the token of an organiser or a participant"
     )
 
 

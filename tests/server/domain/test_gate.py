@@ -128,7 +128,7 @@ async def test_a_caller_of_the_wrong_role_is_told_the_right_roles(
 ) -> None:
     with pytest.raises(PermissionDeniedError) as caught:
         await gate_of(Kept(token)).admit(method, bearing(token), transport)
-    assert str(caught.value) == f"{what}; that takes the token of {who}"
+    assert str(caught.value) == f"{what}; this needs the token of {who}"
 
 
 # --- Tokens
@@ -156,12 +156,12 @@ async def test_the_scheme_of_the_token_ignores_case(scheme: str) -> None:
 @pytest.mark.parametrize("method", [SUBMIT, BOARD])
 async def test_an_invalid_token_is_refused(shown: str, method: str) -> None:
     """Even if no token is needed: a caller that shows one wants to be identified by it."""
-    with pytest.raises(UnauthenticatedError, match="unknown, has ended or was revoked"):
+    with pytest.raises(UnauthenticatedError, match="unknown, has expired or was revoked"):
         await gate_of(Kept(RED)).admit(method, [("authorization", shown)], HERE)
 
 
 async def test_an_expired_token_is_refused() -> None:
-    with pytest.raises(UnauthenticatedError, match="has ended"):
+    with pytest.raises(UnauthenticatedError, match="has expired"):
         await gate_of(Kept(RED), later(60)).admit(SUBMIT, bearing(RED), HERE)
 
 
@@ -297,7 +297,7 @@ async def test_only_the_calls_of_a_token_end_with_it() -> None:
 
     async with RunningCall() as of_viewer, RunningCall() as of_nobody:
         with running.using(AS_VIEWER, of_viewer), running.using(ANONYMOUS, of_nobody):
-            with pytest.raises(UnauthenticatedError, match="the token has ended"):
+            with pytest.raises(UnauthenticatedError, match="the token is no longer valid"):
                 await run_under(running, AS_RED, end)
             await asyncio.sleep(0)
 
@@ -327,7 +327,7 @@ async def test_a_token_revoked_at_this_server_ends_its_calls_at_once() -> None:
     async def end() -> None:
         gate.revoked(RED.record.token)
 
-    with pytest.raises(UnauthenticatedError, match="the token has ended"):
+    with pytest.raises(UnauthenticatedError, match="the token is no longer valid"):
         await run_under(gate.running, AS_RED, end)
 
 

@@ -222,7 +222,10 @@ def test_an_invalid_clock_is_refused(live: object, told: str) -> None:
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ({"public_names": ["sequences", "labels"]}, "sequences and frame_counts beside live"),
+        (
+            {"public_names": ["sequences", "labels"]},
+            "sequences and frame_counts, because",
+        ),
         ({"public_names": []}, "public_names: found none, expected sequences and frame_counts"),
         ({"sequences": []}, "sequences: found none, expected the sequences that the clock"),
         ({"sequences": [{"name": "a"}]}, "sequences[0].frame_count: found missing"),

@@ -88,7 +88,7 @@ def test_participants_are_warned_that_names_are_withheld(
     public: set[str], words: str | None
 ) -> None:
     found = withheld_warning(frozenset(map(NameKind, public)))
-    assert found.startswith(f"the benchmark does not tell {words}:" if words else "")
+    assert found.startswith(f"the benchmark does not publish {words}:" if words else "")
     assert bool(found) is (words is not None)
 
 

@@ -172,7 +172,7 @@ async def test_withheld_names_give_everybody_the_same_warning(
     seen = [list((await hosted.red.get(name)).warnings) for name in ("before", "right", "wrong")]
     assert seen[0] == seen[1] == seen[2]
     [warning] = seen[0]
-    assert warning.startswith(f"the benchmark does not tell its {told}: ")
+    assert warning.startswith(f"the benchmark does not publish its {told}: ")
 
 
 async def test_a_revision_that_is_no_longer_complete_refuses_nothing(hosted: Hosted) -> None:

@@ -143,7 +143,7 @@ async def test_a_submission_that_has_not_failed_is_refused_with_advice(hosted: H
         "cancelled": "the submission is cancelled; only one that has failed is scored again "
         "(submit the detections again)",
     }
-    assert "(it goes on by itself; watch it)" in await _advice(hosted, "sealed")
+    assert "(it continues by itself; watch it)" in await _advice(hosted, "sealed")
     hosted.workers.gate.clear()
     await hosted.organiser.upload(TRUTH)
     await until(lambda: bool(hosted.workers.jobs))

@@ -118,7 +118,7 @@ async def test_the_number_of_open_submissions_of_a_team_is_limited_with_advice(
         refused = await refusal(hosted.red.submission("more"))
         assert refused.reason == "QUOTA_EXCEEDED"
         assert refused.metadata["quota"] == "maximum_team_open_submissions"
-        assert "has 2 open submissions to benchmarks/dots, drafts too, of 2" in refused.message
+        assert "has 2 open submissions to benchmarks/dots, including drafts" in refused.message
         assert "seal or cancel one" in refused.message
         await hosted.blue.submission("theirs")
         await hosted.red.seal("begun")

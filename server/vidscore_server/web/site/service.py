@@ -140,7 +140,7 @@ class Service(Protocol):
             peer: Address of the browser, for the log.
 
         Raises:
-            ServiceError: If the token is unknown, has ended or was revoked.
+            ServiceError: If the token is unknown, has expired or was revoked.
         """
 
     def form_key(self, text: str) -> str:

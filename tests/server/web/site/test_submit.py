@@ -281,7 +281,7 @@ async def test_an_internal_error_is_shown_on_the_page_of_the_submission(
     answer = await site.red.post(page.path, page.fields(page.path))
     await _work_is_done(site)
     stopped = await site.red.get(answer.headers["location"])
-    assert "The server made a mistake; its log tells more under incident" in stopped.words
+    assert "The server failed; its log has details under incident" in stopped.words
     assert "something" not in stopped.words
 
 

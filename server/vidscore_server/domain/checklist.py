@@ -19,7 +19,7 @@ from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.policy import NameKind, Visibility
 from vidscore_server.domain.tiers import SEQUENCES_OF_PROBABILITIES
 
-WITHHELD = "not told to participants"
+WITHHELD = "not shown to participants"
 
 
 class Item(Struct, frozen=True):
@@ -80,7 +80,7 @@ def checklist(definition: Definition, truth: TruthState, *, for_organisers: bool
         _revisions(definition, truth, for_organisers=for_organisers),
         Item(
             "Who may take part, and do organisers?",
-            "Who has a token of a team. Submissions of organisers stand on the board as those of "
+            "Everybody with a team's token. Submissions of organisers are on the board as those of "
             "the team organiser.",
         ),
         Item(
@@ -144,8 +144,8 @@ def _missing(definition: Definition) -> Item:
     return Item(
         "What happens to missing results?",
         "Frames without detections count as frames in which nothing was found. An undefined score "
-        "ranks last. A submission that falls silent "
-        f"{quiet[policy.quiet_action]} after {policy.quiet_timeout_s:g} s.",
+        "ranks last. After "
+        f"{policy.quiet_timeout_s:g} s of silence, a submission {quiet[policy.quiet_action]}.",
     )
 
 
@@ -186,16 +186,16 @@ def _uncertainty(definition: Definition, *, for_organisers: bool) -> Item:
     if size is None or size.sequences < 2:  # as the board states it
         return Item(
             question,
-            "Not at all: that takes two sequences with objects, in a complete ground truth.",
+            "Not at all: it needs two sequences with objects, in a complete ground truth.",
             "Add sequences.",
         )
     is_live = definition.policy.shown is Visibility.LIVE
     steps = "" if is_live or for_organisers else " in steps of 0.1"
     seen = (
-        f"{steps}, which others than organisers see from {SEQUENCES_OF_PROBABILITIES} sequences on"
+        f"{steps}; with fewer than {SEQUENCES_OF_PROBABILITIES} sequences, only organisers see it"
     )
     if not is_live and definition.policy.selection == "latest":
-        seen = ", which organisers alone see, because the latest submission of each team counts"
+        seen = ", which only organisers see, because the latest submission of each team counts"
     return Item(
         question,
         "By tiers of systems that a paired bootstrap over sequences (95 %) cannot tell apart, and "
@@ -218,7 +218,7 @@ def _releases(definition: Definition) -> Item:
         f"to {step}.",
         Visibility.LIVE: "The whole report, exactly, and scores while a submission receives.",
     }
-    advice = "Every sequence has an answer of its own: visibility = 'ladder' tells least."
+    advice = "Every sequence has its own score: visibility = 'ladder' reveals least."
     is_live = policy.shown is Visibility.LIVE
     question = "What do teams see of scores, and when?"
     return Item(question, answers[policy.shown], advice if is_live else "")
@@ -228,37 +228,39 @@ def _private(definition: Definition) -> Item:
     question = "Do sequences whose scores were never shown decide the final order?"
     if not definition.policy.keeps_private:
         advice = "Set private_sequences: nobody can fit data whose scores were never shown."
-        return Item(question, "No: what the board shows decides.", advice)
+        return Item(question, "No: the scores on the board decide.", advice)
     count = definition.private_sequence_count
     number = f"{count} of the sequences" if count else "Some of the sequences"
     finals = definition.policy.final_submissions
     among = "one submission" if finals == 1 else f"{finals} submissions"
     return Item(
         question,
-        f"{number}: no score over them is released before the benchmark closes, and the final "
-        f"order is by them, among {among} of each team.",
+        f"{number}: no score over them is released before the benchmark closes, and they "
+        f"decide the final order, among {among} of each team.",
     )
 
 
 def _budget(definition: Definition) -> Item:
     policy, budget = definition.policy, definition.submission_budget
     day = (
-        f"{policy.submissions_per_day} a day" if policy.submissions_per_day else "any number a day"
+        f"{policy.submissions_per_day} per day"
+        if policy.submissions_per_day
+        else "any number per day"
     )
     return Item(
         "How many submissions may a team have?",
         f"{budget or 'Any number'} in all, {day}.",
-        "" if budget else "Set submissions_in_all; -1 allows what the ground truth bears.",
+        "" if budget else "Set submissions_in_all; -1 allows as many as the ground truth can bear.",
     )
 
 
 def _revealed(definition: Definition, *, for_organisers: bool) -> Item:
-    question = "What could a team read out of its answers beyond its rank?"
+    question = "What could a team learn from its scores beyond its rank?"
     shows = definition.policy.shows_own_outcomes
     answer = (
         "Whether each of its own detections is right, which locates objects."
         if shows
-        else "Each score is an answer about the ground truth; their number bounds what they tell."
+        else "Each score reveals something about the ground truth; their number bounds how much."
     )
     warnings = policy_warnings(definition) if for_organisers else []
     return Item(question, answer, " ".join(f"{text[0].upper()}{text[1:]}." for text in warnings))
@@ -285,7 +287,7 @@ def _board(definition: Definition) -> Item:
     who = public if policy.public_board else "organisers alone"
     return Item(
         "Who sees the leaderboard?",
-        f"{who.capitalize()}; names of submissions are told to their own team alone.",
+        f"{who.capitalize()}; only its own team sees the name of a submission.",
         ""
         if policy.public_board
         else "Say when the results are published; public_board = true shows them.",
@@ -299,7 +301,7 @@ def _dates(definition: Definition) -> Item:
     return Item(
         "When are submissions taken?",
         f"{start.capitalize()}, {end}.",
-        "" if closes else "Set close_time: a team that may go on for ever fits the ground truth.",
+        "" if closes else "Set close_time: a team that can submit for ever fits the ground truth.",
     )
 
 

@@ -56,7 +56,7 @@ def test_all_test_cases_are_counted_and_private_ones_only_for_organisers() -> No
     whole = asked(checklist(hosted, truth, for_organisers=True), size)
     assert whole.answer == "Sequences: 5. Frames: 100. Objects: 400."
     public = asked(checklist(hosted, truth, for_organisers=False), size)
-    assert public.answer == "Sequences: 3. Frames: not told to participants. Objects: 240."
+    assert public.answer == "Sequences: 3. Frames: not shown to participants. Objects: 240."
 
 
 @pytest.mark.parametrize(("finals", "told"), [(1, "one submission of"), (2, "2 submissions of")])
@@ -65,11 +65,11 @@ def test_the_checklist_shows_the_number_of_submissions_in_the_final_order(
 ) -> None:
     policy = {"visibility": "final", "private_sequences": ["4"], "final_submissions": finals}
     items = checklist(definition(policy=policy), WHOLE, for_organisers=False)
-    assert f"among {told} each team" in asked(items, "Does a part").answer
+    assert f"among {told} each team" in asked(items, "Do sequences whose").answer
 
 
-FROM_TWENTY = ", which others than organisers see from 20 sequences on."
-ALONE = ", which organisers alone see, because the latest submission of each team counts."
+FROM_TWENTY = "; with fewer than 20 sequences, only organisers see it."
+ALONE = ", which only organisers see, because the latest submission of each team counts."
 
 
 @pytest.mark.parametrize(
@@ -119,30 +119,30 @@ def test_fewer_than_twenty_sequences_give_advice(sequences: int, few: bool) -> N
             "Once a submission is scored, the ranking measures and recall, sse, rounded to 0.01.",
         ),
         (
-            "Does a part",
+            "Do sequences whose",
             {"visibility": "final", "private_sequences": ["4", "5"]},
             (
                 "2 of the sequences: no score over them is released before the benchmark closes, "
-                "and the final order is by them, among 2 submissions of each team."
+                "and they decide the final order, among 2 submissions of each team."
             ),
         ),
         (
-            "Does a part",
+            "Do sequences whose",
             {"visibility": "final", "private_sequences": 0.5},
             (
                 "Some of the sequences: no score over them is released before the benchmark "
-                "closes, and the final order is by them, among 2 submissions of each team."
+                "closes, and they decide the final order, among 2 submissions of each team."
             ),
         ),
         (
             "How many submissions",
             {"submissions_per_day": 3, "submissions_in_all": 40},
-            "40 in all, 3 a day.",
+            "40 in all, 3 per day.",
         ),
         (
             "How many submissions",
             {"submissions_per_day": 0, "submissions_in_all": 40},
-            "40 in all, any number a day.",
+            "40 in all, any number per day.",
         ),
         (
             "What could a team",
@@ -152,17 +152,17 @@ def test_fewer_than_twenty_sequences_give_advice(sequences: int, few: bool) -> N
         (
             "What could a team",
             {},
-            "Each score is an answer about the ground truth; their number bounds what they tell.",
+            "Each score reveals something about the ground truth; their number bounds how much.",
         ),
         (
             "Who sees the",
             {"public_board": False},
-            "Organisers alone; names of submissions are told to their own team alone.",
+            "Organisers alone; only its own team sees the name of a submission.",
         ),
         (
             "Who sees the",
             {"public_board": True},
-            "Everyone with a token; names of submissions are told to their own team alone.",
+            "Everyone with a token; only its own team sees the name of a submission.",
         ),
     ],
 )
@@ -228,7 +228,7 @@ def test_hidden_truth_does_not_change_what_a_participant_reads() -> None:
 
 def test_listed_sequences_are_counted_for_participants_if_they_are_public() -> None:
     listed = [{"name": str(number)} for number in range(23)]
-    for public, expected in ((["sequences"], "23"), ([], "not told to participants")):
+    for public, expected in ((["sequences"], "23"), ([], "not shown to participants")):
         items = checklist(
             definition(sequences=listed, public_names=public), WHOLE, for_organisers=False
         )
@@ -274,4 +274,4 @@ async def test_each_role_reads_its_own_checklist(hosted: Hosted) -> None:
         items = await _items(client)
         assert [item.question for item in items] == [item.question for item in whole]
         assert not any(item.advice for item in items)
-        assert "Objects: not told to participants" in str(items)
+        assert "Objects: not shown to participants" in str(items)

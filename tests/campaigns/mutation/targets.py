@@ -72,6 +72,10 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
         "tests/evaluators/formats/test_convert.py",
         "tests/evaluators/formats/test_written_files.py",
     ),
+    "vidscore_evaluators.feeds.json_lines": (
+        "tests/evaluators/feeds/test_json_schemas.py",
+        "tests/evaluators/feeds/test_blocks.py",
+    ),
     "vidscore_server.domain.states": ("tests/server/domain/test_states.py",),
     "vidscore_server.domain.release": (
         "tests/server/domain/test_release.py",
@@ -96,6 +100,10 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
     "vidscore_server.domain.private_part": (
         "tests/server/domain/test_private_part.py",
         "tests/server/domain/test_portions.py",
+    ),
+    "vidscore_server.domain.truth_upload": (
+        "tests/server/domain/test_truth_upload.py",
+        "tests/server/domain/test_benchmarks.py",
     ),
     "vidscore_server.api.guard": (
         "tests/server/api/test_guard.py",
@@ -179,6 +187,11 @@ EQUIVALENT: Mapping[str, str] = {
     "yolo.matches: return False => return None": "both are no",
     "yolo._lines: True => False": "there are four names and four parts",
     "yolo._lines: True => False (#2)": "the columns have one length",
+    "json_lines.read_many: b'\\r' in line => b'\\r' not in line": (
+        "what is not read at once is read message by message"
+    ),
+    "json_lines.read_many: max(map(len, lines)) > MAXIMUM_MESSAGE_BYTES"
+    " => max(map(len, lines)) >= MAXIMUM_MESSAGE_BYTES": "likewise",
     "final_order.FinalChoices.choose: self._context.changes.tell(name) => dropped": (
         "whoever watches is told by the poller, a moment later"
     ),

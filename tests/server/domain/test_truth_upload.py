@@ -24,21 +24,21 @@ def begun(evaluator: str = "f1", **limits: Any) -> closing[TruthUpload]:
 
 
 def batch(sequence: str, *frames: int, label: str = "car") -> Annotations:
-    """Frames with two judged boxes each, one that is ignored, and a region."""
-    flags = (0, 0, ObjectFlag.IGNORE, ObjectFlag.REGION)
+    """Frames with three judged boxes each, one that is ignored, and a region."""
+    flags = (0, 0, 0, ObjectFlag.IGNORE, ObjectFlag.REGION)
     things = [Thing((0.0, 0.0, 2.0, 2.0), label, flags=int(flag)) for flag in flags]
     return make_annotations({("", sequence): dict.fromkeys(frames, things)}, arity=4)
 
 
 def test_contents_are_those_of_all_batches() -> None:
-    """Of each frame two objects are judged; a sequence without objects is one, too."""
+    """Of each frame three objects are judged; a sequence without objects is one, too."""
     with begun() as upload:
         upload.add(batch("a", 1, 2), DATA)
         upload.add(batch("a", 3, label="bus"), DATA)
         upload.add(make_annotations({("", "b"): {1: []}}, arity=4), DATA)
         found = upload.contents
-    assert dict(found.judged) == {SequenceKey("", "a"): 6, SequenceKey("", "b"): 0}
-    assert (found.objects, sorted(found.labels)) == (12, ["bus", "car"])
+    assert dict(found.judged) == {SequenceKey("", "a"): 9, SequenceKey("", "b"): 0}
+    assert (found.objects, sorted(found.labels)) == (15, ["bus", "car"])
 
 
 def test_frames_and_bytes_are_limited_over_all_batches() -> None:

@@ -1,4 +1,4 @@
-"""What a store must be that a power cut left: it opens, and holds what was acknowledged, once."""
+"""What a store must satisfy after a power cut: it opens, and has every acknowledged frame once."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ OPEN = {"open", "receiving"}
 
 @dataclass(frozen=True)
 class Acknowledged:
-    """Something that the server has said is durable.
+    """Something that the server has acknowledged as durable.
 
     Attributes:
         submission: Last part of the submission's name.
-        stream: The stream; empty where the submission was sealed.
+        stream: The stream; empty if the submission was sealed.
         frame_count: Frames of the stream, or of the sealed submission.
     """
 
@@ -51,22 +51,22 @@ class Acknowledged:
 
     @property
     def text(self) -> str:
-        """As it stands in a log."""
+        """Its text in a log."""
         return json.dumps([self.submission, self.stream, self.frame_count])
 
     @classmethod
     def read(cls, text: str) -> Acknowledged:
-        """Out of a log."""
+        """Read it from a log."""
         return cls(*json.loads(text))
 
 
 def faults_of(image: Image, acknowledged: Iterable[Acknowledged], folder: Path) -> list[str]:
-    """What is wrong with a store's files as a power cut left them.
+    """The faults of a store's files after a power cut.
 
     Args:
         image: The files.
         acknowledged: What was acknowledged before.
-        folder: Where to put them; what is there goes.
+        folder: Where to put the files; its content is deleted.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()

@@ -1,4 +1,4 @@
-"""The checker of histories: Porcupine, over a model of offsets and epochs, as a Go program."""
+"""The checker of histories: Porcupine, with a model of offsets and epochs, as a Go program."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LINEARIZABLE = "Ok"
 
 @dataclass
 class Call:
-    """A call of a client, with what it was told.
+    """A call of a client, with its answer.
 
     Attributes:
-        client: Who made it.
-        start: When it began; a counter that all share.
-        end: When it had ended; after all others, where it broke and may have effect at any time.
+        client: The client.
+        start: When it began, by a counter that all clients share.
+        end: When it ended; after all others if it broke, since it may take effect at any time.
         kind: ``open``, ``append``, ``get``, ``seal`` or ``cancel``.
         stream: The stream.
         epoch: Epoch of an append.
@@ -71,7 +71,7 @@ def verdicts(histories: Sequence[Sequence[Call]]) -> list[bool]:
 
 
 def check_model() -> None:
-    """Run the tests of the model, which hold it to histories that were made by hand."""
+    """Run the tests of the model, which check it against histories made by hand."""
     _need_go()
     subprocess.run(["go", "test", "."], cwd=MODULE, timeout=TIMEOUT_S, check=True)
 
@@ -82,7 +82,7 @@ def _need_go() -> None:
 
 
 def _program() -> Path:
-    """The program; built where its sources have changed."""
+    """The program; rebuilt if its sources have changed."""
     _need_go()
     sources = sorted(path for path in MODULE.iterdir() if path.is_file())
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]

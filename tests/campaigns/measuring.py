@@ -1,4 +1,4 @@
-"""What a process takes while it is under load: memory, descriptors, and answers in time."""
+"""Measure a process under load: its memory, its descriptors, and the latency of its answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MEBIBYTE = 1 << 20
 
 
 def resident_mebibytes(process_id: int) -> float:
-    """Memory of a process that is not swapped out."""
+    """Resident memory of a process."""
     status = Path(f"/proc/{process_id}/status").read_text(encoding="ascii")
     [kibibytes] = re.findall(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)
     return int(kibibytes) / 1024
@@ -30,12 +30,12 @@ def open_descriptors(process_id: int) -> int:
 
 @dataclass
 class Peaks:
-    """The most that a process had at a time, and how busy its machine was meanwhile.
+    """Peak values of a process, and the load of its machine meanwhile.
 
     Attributes:
-        memory_mib: Its memory.
-        descriptors: Descriptors that it had open.
-        loads: Load averages of the machine, of a minute each.
+        memory_mib: Peak memory.
+        descriptors: Peak number of open descriptors.
+        loads: One-minute load averages of the machine.
     """
 
     memory_mib: float = 0.0
@@ -43,7 +43,7 @@ class Peaks:
     loads: list[float] = field(default_factory=list)
 
     def look(self, process_id: int) -> None:
-        """See what it has now."""
+        """Take the present values."""
         self.memory_mib = max(self.memory_mib, resident_mebibytes(process_id))
         self.descriptors = max(self.descriptors, open_descriptors(process_id))
         self.loads.append(os.getloadavg()[0])
@@ -51,7 +51,7 @@ class Peaks:
 
 @asynccontextmanager
 async def peaks_of(process_id: int) -> AsyncIterator[Peaks]:
-    """Look at a process again and again during the block."""
+    """Measure a process repeatedly during the block."""
     peaks = Peaks()
 
     async def look() -> None:
@@ -70,27 +70,27 @@ async def peaks_of(process_id: int) -> AsyncIterator[Peaks]:
 
 @dataclass
 class Waits:
-    """How long frames of one stream wait for their acknowledgement.
+    """The time from sending a frame of one stream to its acknowledgement.
 
     Attributes:
-        seconds: Of each frame that has been acknowledged.
+        seconds: The latency of each acknowledged frame.
     """
 
     seconds: list[float] = field(default_factory=list)
     _sent_s: deque[float] = field(default_factory=deque)
 
     def sent(self) -> None:
-        """The next frame is sent."""
+        """Note that the next frame is sent."""
         self._sent_s.append(monotonic())
 
     def acknowledged(self, frame_count: int) -> None:
-        """So many frames are durable."""
+        """Note that this number of frames is durable."""
         now_s = monotonic()
         while len(self.seconds) < frame_count and self._sent_s:
             self.seconds.append(now_s - self._sent_s.popleft())
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """The value that so many percent do not exceed."""
+    """The smallest value that this percentage of values does not exceed."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))]

@@ -1,4 +1,4 @@
-"""A network that breaks as chance says, and a server that is killed and restarted meanwhile."""
+"""A network with random faults, and a server that is killed and restarted meanwhile."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _silent(proxy: ChaosProxy, _chance: Random) -> None:
 
 SLOWING = (_slow, _narrow)
 FAULTS = (_torn_message, _torn_acknowledgement, _half_closed, _ended, _hung_up, _refused, *SLOWING)
-"""What the network does again and again; `_silent` is not among it, for it takes long to notice."""
+"""The faults that the network repeats; not `_silent`, which takes long to notice."""
 
 
 def _gone_silent(proxy: ChaosProxy, _chance: Random) -> None:
@@ -76,16 +76,16 @@ def _gone_silent(proxy: ChaosProxy, _chance: Random) -> None:
 
 
 GONE: Mapping[str, Fault] = {"hung up": _hung_up, "refused": _refused, "silent": _gone_silent}
-"""How the network is gone for good."""
+"""The ways in which the network fails for good."""
 
 
 class Weather:
-    """Does one thing after the other to a network, and then leaves it alone.
+    """Disturbs a network by one fault after the other, then stops.
 
     Args:
         proxy: The network.
-        chance: What is done, and when.
-        count: How many things.
+        chance: Decides the faults and their times.
+        count: The number of faults.
         silence: Whether one of them is a silence.
 
     Attributes:
@@ -93,7 +93,7 @@ class Weather:
     """
 
     def __init__(self, proxy: ChaosProxy, chance: Random, count: int, *, silence: bool) -> None:
-        """Decide what will be done; nothing is yet."""
+        """Choose the faults; the network stays undisturbed."""
         self.slowed = 0
         self._proxy = proxy
         self._chance = chance
@@ -105,7 +105,7 @@ class Weather:
 
     @contextmanager
     def lasting(self) -> Iterator[None]:
-        """Let it be, beside the block, at most as long."""
+        """Disturb the network beside the block, at most for this long."""
         with ThreadPoolExecutor(1) as pool:
             running = pool.submit(self._run)
             try:
@@ -133,13 +133,13 @@ class Weather:
 
 @contextmanager
 def troubled(server: KilledServer, chance: Random) -> Iterator[Counter[str]]:
-    """Kill and restart a server again and again, beside the block; gives what was done to it."""
+    """Kill and restart a server repeatedly beside the block; gives what was done to it."""
     over = threading.Event()
     tried: Counter[str] = Counter()
 
     def trouble() -> None:
         start_s = 0.0
-        # A busy machine needs long for a start; the server lives longer than that.
+        # A start takes long on a loaded machine; the server lives longer than that.
         while not over.wait(2 * start_s + chance.uniform(2.0, LONGEST_LIFE_OF_SERVER_S)):
             if _either(chance):
                 tried["SIGKILLs of the server"] += 1

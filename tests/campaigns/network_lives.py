@@ -1,8 +1,8 @@
-"""Submissions through a network that breaks, each by a program of one client, and what must hold.
+"""Submissions through a faulty network, each by a program of one client, and their invariants.
 
-A life is one submission. Its programs are the client's conformance runner: the next one goes on
-where the one before died or gave up. Whatever happens, a program ends, or says what went wrong;
-what it was told to be durable is there; and in the end every frame counts once.
+A life is one submission. Its programs are the client's conformance runner; each continues where
+the one before died or gave up. Whatever happens, a program ends or reports an error; the frames
+that it was told are durable are stored; and in the end every frame counts once.
 """
 
 from __future__ import annotations
@@ -40,29 +40,29 @@ LIVELY: Mapping[str, Any] = {
     "timeout_s": 10,
     "wait_s": 120,
 }
-"""A live system, and a client that comes back soon and finds silence out as soon as is allowed."""
+"""A live system whose client reconnects soon and has the shortest allowed timeout for silence."""
 
 FAULT_COUNT = 6
 FIRST_FRAMES = 16
 GIVING_UP: Mapping[str, Any] = {"rate_hz": 10, "give_up_after_s": 2}
-"""So slow that the network is gone before the last frame."""
+"""So slow that the network fails before the last frame."""
 
 PAUSE_S = 0.3
 LONGEST_S = 300.0
-"""In so much time a submission is through once its network is well, whatever the server does."""
+"""Time limit of a submission once its network works, whatever the server does."""
 
 PASSING = ("unavailable", "deadline")
-"""What a program says that could not open its stream, or ask what became of it."""
+"""Errors of a program that could not open its stream or ask for its result."""
 
 LAST_FRAMES: int = LIVELY["window_frames"]
-"""So many frames of a program that has died may still be on their way, and come under the next."""
+"""Upper bound on the frames of a dead program that may still arrive during the next one."""
 
 WRITABLE = (SubmissionState.OPEN, SubmissionState.RECEIVING)
 
 
 @dataclass(frozen=True)
 class Reference:
-    """What every submission of all frames comes to.
+    """The expected result of every complete submission.
 
     Attributes:
         scores: Its scores as runners print them.
@@ -85,21 +85,21 @@ class Life:
     Args:
         runner: The runner of the client.
         site: The server.
-        reference: What it must come to.
+        reference: The expected result.
         kind: Names the submission, together with the language.
-        chance: What happens to it.
+        chance: Decides what happens to it.
 
     Attributes:
         name: Name of the submission.
         language: Language of the client.
-        broken: Connections that were broken under it.
+        broken: The number of its broken connections.
         slowed: How often its network was slow or narrow.
     """
 
     def __init__(
         self, runner: Runner, site: Site, reference: Reference, kind: str, chance: Random
     ) -> None:
-        """Nothing happens yet."""
+        """Start nothing yet."""
         self.language = runner.language
         self.name = f"{self.language}-{kind}"
         self.broken = self.slowed = 0
@@ -110,7 +110,7 @@ class Life:
         self._durable = 0
 
     def frame_count(self) -> int:
-        """Its durable frames; 0 where it is not there yet."""
+        """The number of its durable frames; 0 if it does not exist yet."""
         found = self._found()
         return 0 if found is None else found.frame_count
 
@@ -122,7 +122,7 @@ class Life:
             return None
 
     def start(self, proxy: ChaosProxy, **more: object) -> Started:
-        """Start a program that sends the submission, or goes on with it."""
+        """Start a program that sends the submission or continues it."""
         return self._runner.start(
             "submit",
             address=proxy.address,
@@ -137,11 +137,11 @@ class Life:
     # --- the kinds of lives ------------------------------------------------------------------
 
     def stream(self) -> None:
-        """Send everything while the network breaks, and goes silent once."""
+        """Send everything through a faulty network that is silent once."""
         self._through_faults(silence=True)
 
     def by_single_calls(self) -> None:
-        """Send everything with a call for each batch."""
+        """Send everything with one call per batch."""
         self._through_faults(silence=False, unary=True)
 
     def _through_faults(self, *, silence: bool, **more: object) -> None:
@@ -153,7 +153,7 @@ class Life:
         self._check_kept()
 
     def dying(self) -> None:
-        """Let the program die of what it was told to be durable; it is, and the next goes on."""
+        """Kill the program after some acknowledgements; the frames stay, and the next continues."""
         told = self.chance.randint(5, FRAME_COUNT - FIRST_FRAMES)
         with ChaosProxy(self._site.address) as proxy:
             weather = Weather(proxy, self.chance, FAULT_COUNT, silence=False)
@@ -166,7 +166,7 @@ class Life:
         self._check_kept()
 
     def given_up(self) -> None:
-        """Let the network be gone for good: the program says so and ends; the next goes on."""
+        """Break the network for good: the program reports it and ends, and the next one goes on."""
         way = self.chance.choice(list(GONE))
         with ChaosProxy(self._site.address) as proxy:
             said = self._insist(lambda: self._left_alone(proxy, way), until=self._has_begun)
@@ -179,7 +179,7 @@ class Life:
         self._check_kept()
 
     def _left_alone(self, proxy: ChaosProxy, way: str) -> Started:
-        """A program under which the network goes once its first frames are durable."""
+        """A program whose network fails once its first frames are durable."""
         proxy.calm()
         sending = self.start(proxy, **GIVING_UP)
         try:
@@ -199,11 +199,11 @@ class Life:
     def _insist(
         self, start: Callable[[], Started], until: Callable[[], bool] | None = None
     ) -> Outcome:
-        """Run one program after the other, as long as they cannot even begin.
+        """Run one program after the other, as long as they cannot even open a stream.
 
         Args:
             start: Starts one.
-            until: Whether one has begun, which may end then; without it none may.
+            until: Whether a program has begun; then it may fail. Without it none may fail.
         """
         give_up_s = time.monotonic() + LONGEST_S
         while True:
@@ -217,18 +217,18 @@ class Life:
             time.sleep(PAUSE_S)
 
     def _hold_not_begun(self, before: int, outcome: Outcome) -> None:
-        """Require that a program that gave up had no stream: of these a break is no end."""
+        """Require that a program that gave up had no stream: breaks must not end streams."""
         if (found := self._found()) is None or found.state not in WRITABLE:
-            return  # it was sealed, and a break may end the question after its scores
+            return  # It was sealed, and a break may end the wait for its scores.
         grown = found.frame_count - before
         said = f"{grown} frames came, and then a break was the end: {outcome.said}"
         hold(grown <= LAST_FRAMES, said)
 
     def _send_all(self, proxy: ChaosProxy, **more: object) -> None:
-        """Run programs until one has seen the end of the submission, or sees that it was there."""
+        """Run programs until one completes the submission, or finds it sealed."""
         outcome = self._insist(lambda: self.start(proxy, **more))
         if _kind(outcome) == "submission_ended":
-            return  # an earlier program has sealed it, and could not ask what became of it
+            return  # An earlier program has sealed it, but could not ask for its result.
         result = outcome.result()
         equal(result["state"], "scored", "state")
         equal(result["frame_count"], FRAME_COUNT, "frame_count")
@@ -238,13 +238,13 @@ class Life:
         equal(result["scores"], self._reference.scores, "scores")
 
     def _hold_durable(self, told: int) -> None:
-        """Require frames of which a program was told, or which were seen, on the server."""
+        """Require that the frames that were acknowledged or seen before are on the server."""
         found = self.frame_count()
         hold(found >= told, f"{told} frames were durable, and {found} are there")
         self._durable = told
 
     def _check_kept(self) -> None:
-        """Require that every frame counts once, by what the organiser sees."""
+        """Check that every frame counts once, by the digests that the organiser sees."""
         found = insistently(
             lambda: self._site.organiser.submissions.wait(f"{BENCHMARK}/{self.name}", LONGEST_S)
         )
@@ -258,7 +258,7 @@ class Life:
 
 
 def _kind(outcome: Outcome) -> str:
-    """The kind of the error that a program ended with; empty where it did not say one."""
+    """The kind of the error that ended a program; empty if it reported none."""
     if outcome.code == COMPLETED or outcome.document is None:
         return ""
     error = outcome.document.get("error", {})

@@ -1,7 +1,7 @@
-"""Planted bugs: patches that a campaign has to catch, applied to a copy of the sources.
+"""Planted bugs: patches that a campaign must detect, applied to a copy of the sources.
 
-A patch says in its first lines which campaign it is for, by the module's name without `test_`,
-which test of it is enough (all, if none is named), and what the failure must say::
+The first lines of a patch name its campaign (the module without `test_`), the test that suffices
+(all, if none is named), and what the failure must say::
 
     Campaign: crash_images
     Test: test_no_power_cut_loses_an_acknowledged_frame
@@ -23,12 +23,12 @@ from tools.campaign_record import VARIABLE
 
 PATCHES = Path(__file__).parent / "planted"
 SOURCES = ("evaluators", "server", "clients/cli", "clients/python")
-"""Folders that are copied, and taken in place of those that are installed."""
+"""Folders that are copied, and imported instead of the installed packages."""
 
 BUILT = shutil.ignore_patterns("__pycache__", "build")
 
 KERNELS = "evaluators/vidscore_evaluators/kernels"
-"""Folder whose library is compiled anew where the bug is in its sources."""
+"""Folder of the compiled kernels, which are rebuilt if the bug is in their sources."""
 
 TIMEOUT_S = 600.0
 
@@ -39,9 +39,9 @@ class Planted:
 
     Attributes:
         path: Its patch.
-        campaign: The module of tests/campaigns or tests/crash that must catch it, without `test_`.
-        test: The test of it; empty for all.
-        says: A regular expression that the failure must have.
+        campaign: The module of tests/campaigns or tests/crash that must detect it, without `test_`.
+        test: The test to run; empty for all.
+        says: A regular expression that the output of the failure must match.
     """
 
     path: Path
@@ -58,7 +58,7 @@ class Planted:
 
     @classmethod
     def read(cls, path: Path) -> Planted:
-        """The planted bug of a patch."""
+        """Read the planted bug of a patch."""
         head = path.read_text("utf-8").partition("\n--- ")[0]
         said = dict(re.findall(r"^(Campaign|Test|Says): (.+)$", head, re.MULTILINE))
         return cls(path, said["Campaign"], said.get("Test", ""), said["Says"])
@@ -70,11 +70,11 @@ def planted_bugs() -> list[Planted]:
 
 
 def catches(bug: Planted, folder: Path) -> str:
-    """Run the campaign over sources that have the bug; gives what it said.
+    """Run the campaign on sources with the bug; returns its output.
 
     Args:
         bug: The bug.
-        folder: Where to copy the sources to; not in a repository, whose `git apply` would look
+        folder: Where to copy the sources to; not in a repository, because `git apply` would look
             for the files there.
     """
     for name in SOURCES:
@@ -95,6 +95,6 @@ def catches(bug: Planted, folder: Path) -> str:
         timeout=TIMEOUT_S,
         check=False,
     )  # fmt: skip
-    # Not by its exit status: threads that a failure leaves behind may end it in another way.
+    # Ignore the exit status: threads that a failure leaves behind may change it.
     assert "\nFAILED " in done.stdout, f"{bug.path.name} is not caught:\n{done.stdout[-3000:]}"
     return done.stdout

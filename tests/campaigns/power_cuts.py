@@ -1,8 +1,8 @@
-"""What a power cut can leave of files, out of the log of what happened to them.
+"""What a power cut can leave of files, computed from a log of their changes.
 
-What was synchronised is there. Of what was written to a file since, any part may be: each write, or
-any of its sectors of 512 bytes, may have reached the disk or not, in any order. Names in a folder
-come and go in order, and are sure once the folder was synchronised.
+Synchronised data is on the disk. Of later writes to a file any part may be: each write, or any of
+its sectors of 512 bytes, may have reached the disk or not, in any order. Changes of names in a
+folder reach the disk in order, and are certain once the folder was synchronised.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from tests.campaigns.shim import Change, Entry
 SECTOR_BYTES = 512
 
 Image = dict[str, bytes]
-"""What a folder holds: content by name."""
+"""The content of a folder, by file name."""
 
 
 @dataclass
 class _File:
-    """A file: what is sure of it, and what was done to it since, in order."""
+    """A file: its synchronised content, and the changes since, in order."""
 
     sure: bytearray = field(default_factory=bytearray)
     since: list[Entry] = field(default_factory=list)
@@ -39,10 +39,10 @@ class _File:
 
 
 class Disk:
-    """A folder, of which everything is known that was done to it.
+    """A folder with a full history of its changes.
 
     Attributes:
-        acknowledged: What was acknowledged so far, in order.
+        acknowledged: What has been acknowledged, in order.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Disk:
         self._name_changes: list[dict[str, _File]] = []
 
     def take(self, entry: Entry) -> None:
-        """Do what an entry of the log says."""
+        """Apply an entry of the log."""
         match entry.change:
             case Change.ACKNOWLEDGED:
                 self.acknowledged.append(entry.name)
@@ -78,15 +78,15 @@ class Disk:
         return not self._name_changes and not any(file.since for file in self._names.values())
 
     def killed(self) -> Image:
-        """What the death of the process leaves: everything."""
+        """The files after the process is killed: everything."""
         return {name: file.left(file.since) for name, file in self._names.items()}
 
     def synchronised(self) -> Image:
-        """What is left where nothing has reached the disk but what was synchronised."""
+        """The files if only synchronised data reached the disk."""
         return {name: bytes(file.sure) for name, file in self._sure_names.items()}
 
     def cut(self, chance: Random) -> Image:
-        """What one power cut leaves, by chance."""
+        """The files after one random power cut."""
         names = chance.choice([self._sure_names, *self._name_changes])
         share, torn = chance.choice((0.1, 0.5, 0.9)), chance.random() < 0.5
         return {

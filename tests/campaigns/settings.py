@@ -1,14 +1,14 @@
-"""The settings of a campaign: a seed that repeats it, and how long it may take."""
+"""The settings of a campaign: its seed, and its effort."""
 
 from __future__ import annotations
 
 import os
 
 SEED = int(os.environ.get("SEED", "0"))
-"""What all chance of a campaign follows from."""
+"""The seed of all randomness of a campaign."""
 
 EFFORT = int(os.environ.get("EFFORT", "1"))
-"""How many times what CI has time for: 1 there, more by night."""
+"""A factor on the work of a campaign: 1 in CI, more at night."""
 
 CRASHES = int(os.environ.get("CRASHES", "12"))
-"""How often servers are killed; campaigns that wait longer for each take a share of it."""
+"""How often servers are killed; campaigns that wait longer for each take a fraction of it."""

@@ -1,4 +1,4 @@
-"""The library that stands between a server and its store's files: it logs, and it fails calls."""
+"""The preloaded library that logs a server's accesses to its store's files, and fails calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHARED = struct.Struct("<IIII")
 
 
 class Change(IntEnum):
-    """What happened to a file; the last one is the test's own: something was acknowledged."""
+    """What happened to a file; the test itself logs the last one: an acknowledgement."""
 
     MADE = 1
     WRITTEN = 2
@@ -35,7 +35,7 @@ class Change(IntEnum):
 
 
 class Mode(IntEnum):
-    """How a disk fails."""
+    """A kind of disk fault."""
 
     NONE = 0
     FULL = 1
@@ -54,8 +54,8 @@ class Entry:
     Attributes:
         change: What happened.
         name: The file, without its folder.
-        offset: Where, or the new size.
-        data: What was written, or the new name.
+        offset: The offset, or the new size.
+        data: The bytes written, or the new name.
     """
 
     change: Change
@@ -65,7 +65,7 @@ class Entry:
 
 
 def shim() -> Path:
-    """The compiled library; made where it is not there yet."""
+    """The compiled library; built on first use."""
     digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]
     library = LIBRARIES / f"store_shim-{digest}.so"
     if library.is_file():
@@ -85,11 +85,11 @@ def shim() -> Path:
 
 
 def preloaded(store: Path, log: Path | None = None, faults: Path | None = None) -> dict[str, str]:
-    """The environment of a process whose store is looked at.
+    """The environment of a process whose store is observed.
 
     Args:
-        store: Its file, with its whole path.
-        log: Where what happens to it is written.
+        store: The absolute path of its file.
+        log: The file of the log.
         faults: The file of `Faults`.
     """
     named = {"SHIM_LOG": log, "SHIM_FAULTS": faults}
@@ -101,24 +101,24 @@ def preloaded(store: Path, log: Path | None = None, faults: Path | None = None) 
 
 
 class Log:
-    """The log of what happened to a store's files.
+    """The log of the changes of a store's files.
 
     Args:
         path: Its file.
     """
 
     def __init__(self, path: Path) -> None:
-        """Make it."""
+        """Create it."""
         self.path = path
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     def acknowledge(self, what: str) -> None:
-        """Note that something was acknowledged."""
+        """Log an acknowledgement."""
         name = what.encode()
         os.write(self._file, HEAD.pack(Change.ACKNOWLEDGED, len(name), 0, 0) + name)
 
     def entries(self) -> Iterator[Entry]:
-        """All that happened."""
+        """All entries."""
         data, place = self.path.read_bytes(), 0
         while place + HEAD.size <= len(data):
             kind, name_bytes, offset, size = HEAD.unpack_from(data, place)
@@ -129,31 +129,31 @@ class Log:
             place += size
 
     def close(self) -> None:
-        """Write no more."""
+        """Stop logging."""
         os.close(self._file)
 
 
 class Faults:
-    """Lets the disk of running servers fail.
+    """Makes the disk of running servers fail.
 
     Args:
-        path: A file that is shared with them.
+        path: A file shared with them.
     """
 
     def __init__(self, path: Path) -> None:
-        """Make it; nothing fails yet."""
+        """Create it; nothing fails yet."""
         self.path = path
         path.write_bytes(bytes(SHARED.size))
         with path.open("r+b") as file:
             self._shared = mmap.mmap(file.fileno(), SHARED.size)
 
     def begin(self, mode: Mode, every: int = 1) -> None:
-        """Let every so manieth call fail."""
+        """Let every n-th call fail."""
         self._shared[:] = SHARED.pack(Mode.NONE, every, 0, 0)
         self._shared[:4] = struct.pack("<I", mode)
 
     def end(self) -> int:
-        """Let the disk be well again; gives how many calls have failed."""
+        """Stop the faults; returns how many calls have failed."""
         self._shared[:4] = struct.pack("<I", Mode.NONE)
         return self.hits
 

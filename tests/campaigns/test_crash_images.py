@@ -1,8 +1,8 @@
 """No power cut loses an acknowledged frame, or leaves a store that does not open.
 
-A server runs over a store of which every change is logged, with every acknowledgement that clients
-got between them. Out of the log states are made that a power cut could have left at any moment,
-and each is opened as a server would.
+A server runs on a store of which every change is logged, together with every acknowledgement that
+clients got. From the log the test builds states that a power cut at any moment could have left, and
+opens each as a server would.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ pytestmark = pytest.mark.campaign
 IMAGES = 360 * min(EFFORT, 5)
 """Images of a round, of which there are `EFFORT`.
 
-The trace of a round has many more moments than some hundreds, and takes longer than their images.
+The trace of a round has many more moments than that, and takes longer than checking its images.
 """
 
 LEAST_ACKNOWLEDGED = 60
-"""Acknowledgements of a life of the server, of which a round has three."""
+"""Minimum number of acknowledgements of each of the three runs of the server in a round."""
 
 MOST_FINDINGS = 5
 SIZES = (60, 120)
@@ -60,7 +60,7 @@ def test_no_power_cut_loses_an_acknowledged_frame(tmp_path: Path) -> None:
 
 
 def _trace(folder: Path) -> list[Entry]:
-    """Three lives of a server while clients stream: it is stopped, killed, and stopped."""
+    """Three runs of a server while clients stream: it is stopped, killed, and stopped."""
     store, log = folder / STORE, Log(folder / "log")
     environment = preloaded(store, log.path)
     made = subprocess.run(
@@ -101,12 +101,12 @@ def _trace(folder: Path) -> list[Entry]:
 
 
 MADE = Acknowledged("", "", 0).text
-"""Acknowledges the store itself."""
+"""Acknowledges the creation of the store."""
 
 
 @contextmanager
 def _acknowledging(writers: list[Writer], log: Log) -> Iterator[Counter[str]]:
-    """Note in the log what clients are told, as they are told."""
+    """Log what clients are told, as they are told."""
     count: Counter[str] = Counter()
     ended = threading.Event()
 
@@ -147,7 +147,7 @@ def _short(name: str) -> tuple[str]:
 
 
 def _cut(entries: list[Entry], chance: Random, folder: Path) -> tuple[Counter[str], list[str]]:
-    """Look at images of moments by chance; gives how many of each kind, and what is wrong."""
+    """Check images of random moments; returns how many of each kind, and the faults."""
     disk, tried, findings = Disk(), Counter[str](), list[str]()
     moments = Counter(chance.choices(range(len(entries)), k=IMAGES // len(KINDS)))
     for number, entry in enumerate(entries):
@@ -176,6 +176,6 @@ def _image(disk: Disk, kind: str, chance: Random) -> Image:
 
 
 def _newest(acknowledged: list[str]) -> list[Acknowledged]:
-    """What is acknowledged of each stream and submission last, which is the most."""
+    """The last acknowledgement of each stream and submission, which covers the earlier ones."""
     told = (Acknowledged.read(text) for text in acknowledged if text != MADE)
     return list({(entry.submission, entry.stream): entry for entry in told}.values())

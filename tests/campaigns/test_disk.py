@@ -1,8 +1,8 @@
-"""A disk that fails costs nothing that was acknowledged, and no score is of what it has damaged.
+"""Disk faults lose no acknowledged data, and no score comes from damaged data.
 
-A server's disk is full, fails, writes half, can only be written to no more, or is taken away under
-it while clients stream; each time they go on once it is well. And bits of a store's file are
-flipped before a server starts.
+A server's disk is full, fails, writes half, becomes read-only, or is taken away while clients
+stream; each time they continue once it works again. And bits of a store's file are flipped before a
+server starts.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ pytestmark = pytest.mark.campaign
 
 STORE = "store.db"
 WINDOWS = 3
-"""Times of each kind that the disk fails in a round, of which there are `EFFORT`."""
+"""How often a round, of which there are `EFFORT`, repeats each kind of disk fault."""
 
 FLIPPED_FILES = 24
-"""Files with flipped bits of a round."""
+"""Files with flipped bits per round."""
 
 TEAMS = {"red": 1, "blue": 2, "green": 2}
 NO_FAULT_S = 2.0
-"""How long a fault is waited for that may not come, such as one of reads that are cached."""
+"""How long to wait for a fault that may not come, such as one of reads that are cached."""
 
 WORDS = {
     Mode.FULL: "times full",
@@ -51,7 +51,7 @@ WORDS = {
 }
 
 
-def test_a_disk_that_fails_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+def test_a_failing_disk_loses_no_acknowledged_frame(tmp_path: Path) -> None:
     for number in range(EFFORT):
         began_s, seed = time.monotonic(), SEED + number
         folder = tmp_path / str(number)
@@ -62,7 +62,7 @@ def test_a_disk_that_fails_loses_nothing_that_was_acknowledged(tmp_path: Path) -
 
 
 class _Run:
-    """A server whose disk fails again and again while clients stream."""
+    """A server with repeated disk faults while clients stream."""
 
     def __init__(self, folder: Path, chance: Random) -> None:
         self.folder = folder
@@ -92,7 +92,7 @@ class _Run:
             self.server.kill()
 
     def fail(self, mode: Mode) -> None:
-        """Let the disk fail for a while."""
+        """Make the disk fail for a while."""
         self.faults.begin(mode, every=self.chance.choice((1, 1, 2, 5)))
         wanted, give_up_s = self.chance.randint(1, 6), time.monotonic() + NO_FAULT_S
         while self.faults.hits < wanted and time.monotonic() < give_up_s:
@@ -101,7 +101,7 @@ class _Run:
             self.tried[WORDS[mode]] += 1
 
     def take_away(self) -> None:
-        """Move the store's files away: the server ends, the next goes on with what they held."""
+        """Move the store's files away: the server ends, and the next one continues with them."""
         kept = self.folder / "kept"
         kept.mkdir()
         files = [self.folder / STORE, self.folder / f"{STORE}-wal"]
@@ -119,7 +119,7 @@ FRAME_COUNT = 20
 SENT = range(0, FRAME_COUNT, 2)
 
 
-async def test_no_score_is_of_bits_that_were_flipped(tmp_path: Path) -> None:
+async def test_no_score_comes_from_flipped_bits(tmp_path: Path) -> None:
     async with hosting(tmp_path, held=True) as hosted:
         await hosted.organiser.create_benchmark()
         await hosted.organiser.upload(truth(FRAME_COUNT))
@@ -141,7 +141,7 @@ async def test_no_score_is_of_bits_that_were_flipped(tmp_path: Path) -> None:
 
 
 def _flipped(whole: bytes, path: Path, chance: Random) -> list[int]:
-    """Write a file of which some bits are flipped; gives which."""
+    """Write a file with some bits flipped; returns which."""
     damaged = bytearray(whole)
     bits = chance.sample(range(8 * len(whole)), chance.choice((1, 4, 64)))
     for bit in bits:
@@ -151,14 +151,15 @@ def _flipped(whole: bytes, path: Path, chance: Random) -> list[int]:
 
 
 async def _outcome(folder: Path, secret: str) -> str:
-    """What a server makes of a store: refused, failed, left, or scored, rightly or wrongly."""
+    """What a server does with a store: refused, failed, left, or scored, correctly or wrongly."""
     try:
         async with asyncio.timeout(20), hosting(folder) as hosted:
             return await _scored(hosted, secret)
     except (StoreError, grpc.RpcError):
         return "refused"
     except TimeoutError:
-        return "left unscored"  # a table has lost a column, say, and the log says so each round
+        # For example, a table lacks a column, and the log reports it each round.
+        return "left unscored"
 
 
 async def _scored(hosted: Hosted, secret: str) -> str:

@@ -1,8 +1,8 @@
-"""No input of any reader gives anything but a result, or an error of vidscore that names a place.
+"""Any input gives each reader a result, or an error of vidscore that names a place.
 
-Each target gets changed inputs for at most ten seconds times `EFFORT` under atheris, which looks at
-what of the code they reach; in the gate 500, which follow from the seed. Every input that
-was ever found to break the law is kept, and is given again by
+Each target gets mutated inputs for at most ten seconds times `EFFORT` under atheris, which is
+guided by coverage; in the gate 500, which the seed determines. Every input that ever broke the law
+is kept, and is tried again by
 tests/campaigns/fuzzing/test_kept_inputs.py.
 """
 
@@ -19,9 +19,7 @@ from tools.campaign_record import record
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", MODULES)
-def test_whatever_is_read_gives_a_result_or_an_error_with_a_place(
-    name: str, tmp_path: Path
-) -> None:
+def test_every_input_gives_a_result_or_an_error_with_a_place(name: str, tmp_path: Path) -> None:
     fuzzed = fuzz(name, tmp_path)
     tried = {target_of(name).counted_as: fuzzed.given}
     titles = [f"{name}: {finding.partition(chr(10))[0]}" for finding in fuzzed.findings]

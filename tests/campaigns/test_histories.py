@@ -1,7 +1,7 @@
-"""Several writers of one submission see one order of things, whatever they do at a time.
+"""Concurrent writers of one submission always see a linearizable history.
 
-They open its streams, append, send again, send what they must not, look, seal, cancel, and break
-calls off. Each history of calls and answers is held to a model of offsets and epochs.
+They open its streams, append, send again, send invalid batches, read, seal, cancel, and abort
+calls. Each history of calls and answers is checked against a model of offsets and epochs.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ CALLS = 9
 STREAMS = ("one", "two")
 LONGEST_BATCH = 3
 OTHER_FRAMES = 400
-"""Added to the number of a frame that is not what the others send at its place."""
+"""Added to a frame number to send another frame than the other writers at the same offset."""
 
 Answer = TypeVar("Answer")
 
 AFTER_ALL = 1 << 40
-"""The end of a call that broke: it may have effect at any time."""
+"""The end of a call that broke: it may take effect at any time."""
 
 
-async def test_every_history_of_several_writers_is_one_of_the_model(tmp_path: Path) -> None:
+async def test_every_history_of_concurrent_writers_is_linearizable(tmp_path: Path) -> None:
     for number in range(EFFORT):
         began_s, seed = time.monotonic(), SEED + number
         folder = tmp_path / str(number)
@@ -71,12 +71,12 @@ EXPECTED = {
     *("ok", "unknown", "EPOCH_STALE", "OFFSET_GAP", "OFFSET_STRADDLES", "CONTENT_DIFFERS"),
     *("FRAME_EXISTS", "FRAME_COUNT_DIFFERS", "SUBMISSION_ENDED"),
 }
-"""What clients are told in every round, or it would not try what it is for."""
+"""Answers that must occur in every round; otherwise it would not cover what it is for."""
 
 
 @asynccontextmanager
 async def _server(folder: Path) -> AsyncIterator[Hosted]:
-    """A server with a benchmark that has no truth: what is sealed can be cancelled, in no race."""
+    """A server with a benchmark without truth: a sealed submission can always be cancelled."""
     async with hosting(folder) as hosted:
         await hosted.organiser.create_benchmark()
         yield hosted
@@ -103,16 +103,16 @@ class _World:
         self.time: Iterator[int] = itertools.count()
 
     async def run(self) -> list[Call]:
-        """Let all writers do what they do; gives the history."""
+        """Run all writers concurrently; returns the history."""
         await self.team.submission(self.name)
-        # The helper has opened the default stream, of which the histories know nothing.
+        # The helper has opened the default stream, which is not part of the histories.
         writers = [_Writer(self, number) for number in range(WRITERS)]
         await asyncio.gather(*(writer.run() for writer in writers))
         await asyncio.gather(self.team.cancel(self.name))
         return self.history
 
     async def make(self, call: Call, answer: Awaitable[Answer]) -> Answer | None:
-        """Make a call and note what came of it; None where it was refused or broke."""
+        """Make a call and record its answer; None if it was refused or broke."""
         self.history.append(call)
         made = asyncio.ensure_future(answer)
         if self.chance.random() < BREAKS:
@@ -133,11 +133,11 @@ class _World:
 
 
 BREAKS = 0.12
-"""The share of calls that are broken off."""
+"""The fraction of calls that are aborted."""
 
 
 class _Writer:
-    """A client that writes to both streams, and believes what it was told last."""
+    """A client that writes to both streams, and trusts its last answers."""
 
     def __init__(self, world: _World, number: int) -> None:
         self.world = world
@@ -190,17 +190,17 @@ class _Writer:
             self.has_appended = True
 
     def drawn(self, stream: str) -> tuple[int, tuple[int, ...]]:
-        """Where to append what: mostly what every other writer would, there."""
+        """A random offset and frames: mostly what every other writer would append there."""
         offset, size = self.offsets[stream], self.chance.randint(1, LONGEST_BATCH)
         change = self.chance.random()
-        if change < 0.2:  # again, or over the end
+        if change < 0.2:  # A frame sent again, or beyond the end.
             offset = max(0, offset - self.chance.randint(1, 3))
         elif change < 0.25:
             offset += 1
         first = offset + 200 * STREAMS.index(stream)
         if 0.25 <= change < 0.35:
             first += OTHER_FRAMES
-        elif 0.35 <= change < 0.5:  # what the other stream may hold
+        elif 0.35 <= change < 0.5:  # A frame that the other stream may have.
             first = self.chance.randint(0, 4) + 200 * (1 - STREAMS.index(stream))
         return offset, tuple(range(first, first + size))
 
@@ -219,5 +219,5 @@ class _Writer:
         await self.world.make(self.call("cancel"), self.world.team.cancel(self.world.name))
 
 
-def test_the_model_judges_histories_that_were_made_by_hand() -> None:
+def test_the_model_judges_handmade_histories_correctly() -> None:
     check_model()

@@ -1,8 +1,8 @@
-"""Many streams at once, slow watchers and a large upload leave a server with what it had before.
+"""After many streams, slow watchers and a large upload a server keeps no extra resources.
 
-By night there are a thousand streams for an hour and an upload of a gigabyte. Memory stays within a
-bound, every frame is acknowledged, and in the end what streams had open is closed. How long frames
-wait for their acknowledgement is recorded and bound by nothing: it is the machine's affair.
+Nightly runs have a thousand streams for an hour and an upload of a gigabyte. Memory stays below a
+bound, every frame is acknowledged, and in the end the descriptors of streams are closed. The
+latency of acknowledgements is recorded without a bound, since it depends on the machine.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ UPLOAD_BYTES = min(1000, 20 * EFFORT) * MEBIBYTE
 TEAM_STREAMS = 50
 """Streams of a team, over one connection."""
 FRAMES_PER_S = 50
-"""Of all streams together."""
+"""Frames per second of all streams together."""
 FRAME_COUNT = SECONDS * FRAMES_PER_S // STREAMS
 """Frames of a stream."""
 
@@ -53,13 +53,14 @@ SLOW_S = 1.0
 """How long a slow watcher takes for a message."""
 
 MOST_STREAM_MIB = 1.0
-"""Memory that a server may take for one stream more."""
+"""Upper bound on the memory of a server per additional stream."""
 MOST_MIB = 512.0
-"""Memory that it may take besides, for an upload of any size: twice what one may hold unstored."""
+"""Upper bound on its other memory, for an upload of any size: twice the bound on unstored data."""
 
 KEPT_DESCRIPTORS = 24
-"""Descriptors that it may have kept in the end: of connections to its store, however many streams
-there were."""
+"""Upper bound on the descriptors kept in the end, for connections to the store, whatever the
+number of streams.
+"""
 
 DELIVERY = Delivery(retry=Retry(initial_s=0.1, maximum_s=2.0, give_up_after_s=600.0))
 BATCHING = Batching(batch_frames=8, batch_interval_s=0.05)
@@ -73,14 +74,14 @@ PLANE = {
 
 @dataclass
 class Load:
-    """What a server is under, and what came of it.
+    """The load on a server, and its result.
 
     Attributes:
         address: Where it listens.
         secrets: Tokens of the teams.
         organiser: The token of an organiser.
-        waits: How long frames waited, stream by stream.
-        updates: Messages that slow watchers took.
+        waits: The latencies of frames, per stream.
+        updates: The number of messages that slow watchers received.
     """
 
     address: str
@@ -93,7 +94,7 @@ class Load:
     _opened: int = 0
 
     async def go_through(self) -> None:
-        """Let all of it happen at a time."""
+        """Run all of it concurrently."""
         async with AsyncExitStack() as closing, asyncio.TaskGroup() as group:
             clients = [
                 await closing.enter_async_context(aio.connect(self.address, token=secret))
@@ -134,20 +135,20 @@ class Load:
         await stream.seal(FRAME_COUNT, timeout_s=10 * TIMEOUT_S)
 
     async def _watch(self, team: int, row: int) -> None:
-        """Watch a submission and take its messages slowly."""
+        """Watch a submission, and take its messages slowly."""
         await self._began.wait()
         name = f"benchmarks/dots/submissions/run-{team}-{row}"
         metadata = (("authorization", f"Bearer {self.secrets[team]}"),)
         async with grpc.aio.insecure_channel(self.address) as channel:
             stub = pb_grpc.SubmissionServiceStub(channel)
             watch = stub.WatchSubmission(pb.WatchSubmissionRequest(name=name), metadata=metadata)
-            with suppress(grpc.aio.AioRpcError):  # of a submission that has ended
+            with suppress(grpc.aio.AioRpcError):  # The stream of a submission that has ended.
                 async for _ in watch:
                     self.updates += 1
                     await asyncio.sleep(SLOW_S)
 
     async def _upload(self) -> None:
-        """Send much as fast as it is taken, and cancel it: it is not to be scored."""
+        """Upload data as fast as possible, and cancel the submission so that it is not scored."""
         await self._began.wait()
         frame_count = UPLOAD_BYTES // (UPLOAD_OBJECTS * OBJECT_BYTES)
         objects = np.random.default_rng(SEED).uniform(0, 1000, (UPLOAD_OBJECTS, 2))
@@ -165,7 +166,7 @@ def _acknowledging(told: Callable[[int], None]) -> Delivery:
     return Delivery(retry=DELIVERY.retry, on_acknowledged=told)
 
 
-async def test_a_server_under_load_stays_within_bounds_and_leaves_nobody_stuck(
+async def test_a_server_under_load_stays_within_bounds_and_completes_every_stream(
     tmp_path: Path,
 ) -> None:
     server = KilledServer(
@@ -212,7 +213,7 @@ async def test_a_server_under_load_stays_within_bounds_and_leaves_nobody_stuck(
 
 
 async def _closed(process_id: int, before: int) -> None:
-    """Wait until a server has closed what streams had open, if it does."""
+    """Wait until a server has closed the descriptors of streams, up to a timeout."""
     with suppress(TimeoutError):
         await until(lambda: open_descriptors(process_id) <= before + KEPT_DESCRIPTORS)
 
@@ -220,7 +221,7 @@ async def _closed(process_id: int, before: int) -> None:
 def _findings(
     server: KilledServer, load: Load, before: Peaks, peaks: Peaks, after: Peaks
 ) -> list[str]:
-    """What is wrong, a line each."""
+    """The problems, one line each."""
     findings = [f"an incident: {line.strip()}" for line in server.incidents()]
     acknowledged = [len(stream.seconds) for stream in load.waits]
     if acknowledged != [FRAME_COUNT] * STREAMS:
@@ -234,7 +235,7 @@ def _findings(
 
 
 def _teams(server: KilledServer) -> list[str]:
-    """Make the benchmarks and the teams; gives the teams' tokens."""
+    """Create the benchmarks and the teams; returns the teams' tokens."""
     with connect(server.address, token=server.secret) as client:
         client.benchmarks.create("plane", PLANE)
     with grpc.insecure_channel(server.address) as channel:
@@ -245,7 +246,7 @@ def _teams(server: KilledServer) -> list[str]:
 
 
 async def _use_once(load: Load) -> None:
-    """Have one submission scored, so that everything is open that a server in use has open."""
+    """Score one submission, so that the server opens all that a server in use has open."""
     async with aio.connect(load.address, token=load.secrets[0]) as client:
         stream = client.submit("dots", "first", delivery=DELIVERY)
         await stream.__aenter__()

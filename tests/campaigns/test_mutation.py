@@ -1,8 +1,8 @@
-"""Tests of the rules that must not be wrong notice every small change of these rules.
+"""The tests of the rules that must be correct detect every small change of these rules.
 
-Each mutant is a change of one place of a function; a mutant that no test notices is a gap of the
-tests, unless nothing can tell it from the module as it is. At the setting of CI a sample of each
-module is tried, which follows from the seed and from the text of the mutants.
+Each mutant changes one place of a function. A mutant that no test detects is a gap in the tests,
+unless it is equivalent to the module as it is. In CI a sample of each module is tried, which the
+seed and the texts of the mutants determine.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tools.campaign_record import record
 pytestmark = pytest.mark.campaign
 
 SAMPLE = 5
-"""Mutants of a module at the setting of CI; ten times as much effort and more is all of them."""
+"""Mutants per module in CI; with ten times the effort or more, all of them."""
 
 WHOLE_EFFORT = 10
 
@@ -49,14 +49,14 @@ def test_a_small_change_of_a_rule_is_noticed(module: str, tmp_path: Path) -> Non
     assert findings == []
 
 
-def test_every_mutant_that_nothing_can_tell_is_one_of_a_module() -> None:
+def test_every_equivalent_mutant_is_one_of_a_module() -> None:
     names = {
         name_of(module, mutant) for module in TARGETS for mutant in sampled(module, SEED, None)
     }
     assert set(EQUIVALENT) <= names
 
 
-def test_what_the_tests_of_a_mutant_have_started_ends_with_them(tmp_path: Path) -> None:
+def test_processes_that_the_tests_of_a_mutant_start_end_with_them(tmp_path: Path) -> None:
     started = tmp_path / "started"
     process = os.fork()
     if not process:

@@ -1,6 +1,6 @@
-"""Programs of all six clients submit through networks that break, to a server that dies meanwhile.
+"""Programs of all six clients submit through faulty networks to a server that is killed meanwhile.
 
-Every client's own conformance runner is used, packed and installed as its users have it.
+Every client's own conformance runner is used, packaged and installed as for its users.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ KINDS: Mapping[str, Callable[[Life], None]] = {
     "dying": Life.dying,
     "single-calls": Life.by_single_calls,
 }
-"""What becomes of the submissions of each client; those that take longest come first."""
+"""The kinds of submissions of each client, slowest first."""
 
 CONCURRENT_LIVES = 8
-"""Most of each is waiting."""
+"""Concurrent lives; most of their time is waiting."""
 
 
 @pytest.fixture(scope="module")
 def runners() -> list[Runner]:
-    """The runners of all clients whose toolchain is there."""
+    """The runners of all clients whose toolchain is installed."""
     return list(_runners())
 
 
@@ -55,7 +55,7 @@ def _runners() -> Iterator[Runner]:
             print(f"{language} skip: {missing}")
 
 
-def test_whatever_the_network_does_every_client_delivers_each_frame_once(
+def test_every_client_delivers_each_frame_once_whatever_the_network_does(
     runners: list[Runner], tmp_path: Path
 ) -> None:
     for seed in range(SEED, SEED + EFFORT):
@@ -70,7 +70,7 @@ def test_whatever_the_network_does_every_client_delivers_each_frame_once(
 
 
 def _round(server: Site, runners: list[Runner], seed: int) -> tuple[Counter[str], list[str]]:
-    """Let every client live every kind of life once; gives what was tried, and what went wrong."""
+    """Let every client live every kind of life once; returns what was tried, and the failures."""
     reference = _reference(server, runners[0])
     lives = {
         Life(runner, server, reference, kind, Random(f"{seed} {kind} {runner.language}")): live
@@ -90,7 +90,7 @@ def _round(server: Site, runners: list[Runner], seed: int) -> tuple[Counter[str]
 
 
 def _finding(life: Life, live: Callable[[Life], None]) -> str:
-    """Live; gives what went wrong, if anything did."""
+    """Live a life; returns its failure, if any."""
     try:
         live(life)
     except DeviationError as deviation:
@@ -99,7 +99,7 @@ def _finding(life: Life, live: Callable[[Life], None]) -> str:
 
 
 def _reference(server: Site, runner: Runner) -> Reference:
-    """Host the benchmark, and submit to it over a network that is well."""
+    """Host the benchmark, and submit to it over a network without faults."""
     server.host(BENCHMARK, STREETS)
     result = runner.run(
         "submit",

@@ -1,4 +1,4 @@
-"""Every campaign catches the bugs that are planted for it, within what CI has time for."""
+"""Every campaign detects the bugs planted for it, within the effort of CI."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tools.campaign_record import VARIABLE
 def test_a_planted_bug_is_caught(
     bug: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it comes to is no fault of the product, and not to be added up with such."""
+    """Its findings are no faults of the product, and are not recorded as such."""
     record = tmp_path / "record.json"
     monkeypatch.setenv(VARIABLE, str(record))
     said = catches(bug, tmp_path)
@@ -25,7 +25,7 @@ def test_a_planted_bug_is_caught(
     assert not record.exists()
 
 
-def test_every_planted_bug_fits_the_sources_as_they_are() -> None:
+def test_every_planted_bug_applies_to_the_present_sources() -> None:
     commands = [["git", "apply", "--check", str(bug.path)] for bug in planted_bugs()]
     unfit = [command[-1] for command in commands if subprocess.run(command, cwd=ROOT).returncode]
     assert commands

@@ -1,7 +1,7 @@
-"""No loop touches memory that is not its own, nor does what C leaves open.
+"""No kernel accesses memory out of bounds or has undefined behaviour.
 
-The loops are built with AddressSanitizer and with undefined behaviour trapped. The tests that call
-them pass so, and no changed input of the readers that give them most to do brings one to it.
+The kernels are built with AddressSanitizer, and trap on undefined behaviour. The tests that call
+them pass with this build, and so do mutated inputs of the readers that use them most.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.campaign
 
 CAMPAIGN = "sanitized loops"
 TARGETS = ("masks", "coco-json", "mots", "append-batch", "spotgeo-json", "generic-csv")
-"""Those that reach the most of the loops: runs, outlines, images, rows and keys."""
+"""The readers that reach most of the kernels: runs, outlines, images, rows and keys."""
 
 TESTS = (
     *("kernels", "masks", "test_masks.py", "test_mask_forms.py", "test_mask_outlines.py"),
@@ -34,7 +34,7 @@ TESTS = (
     *("formats/test_coco_masks.py", "formats/test_coco_text.py", "formats/test_mots_images.py"),
     "formats/test_spotgeo_text.py",
 )
-"""What calls every loop with little Python around it."""
+"""Tests that call every kernel with little Python around it."""
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def variables(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     return sanitized(tmp_path_factory.mktemp("sanitized"))
 
 
-def test_the_tests_of_the_loops_pass_under_the_sanitizer(variables: Mapping[str, str]) -> None:
+def test_the_tests_of_the_kernels_pass_under_the_sanitizer(variables: Mapping[str, str]) -> None:
     began_s = time.monotonic()
     folder = ROOT / "tests/evaluators"
     done = subprocess.run(
@@ -62,7 +62,7 @@ def test_the_tests_of_the_loops_pass_under_the_sanitizer(variables: Mapping[str,
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_no_input_brings_a_loop_beside_its_arrays(
+def test_no_input_makes_a_kernel_leave_its_arrays(
     name: str, variables: Mapping[str, str], tmp_path: Path
 ) -> None:
     fuzzed = fuzz(name, tmp_path, seconds=SECONDS // 2, environment=variables)

@@ -1,8 +1,8 @@
-"""In no world of servers, teams and organisers is a law of the rules broken, whatever goes wrong.
+"""No world of servers, teams and organisers breaks a law, whatever goes wrong.
 
-The real rules of appends, leases, quotas, release, re-scoring and quiet times run over a store, a
-clock and a network that are played, all of one seed. A world that breaks a law is made smaller
-before it is told, with the command that plays it again.
+The real rules of appends, leases, quotas, release, re-scoring and quiet times run on a simulated
+store, clock and network, all from one seed. A world that breaks a law is shrunk before it is
+reported, with the command that replays it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WORLDS = 300
 """Worlds of a round, of which there are `EFFORT`."""
 
 PARTS = 2
-"""Of a round, each for a processor."""
+"""Parts of a round, one per processor."""
 
 MOST_FINDINGS = 3
 MIRRORED = 3
@@ -60,6 +60,6 @@ def test_the_store_in_memory_answers_as_the_real_one() -> None:
             assert mirror.calls > LEAST_CALLS
 
 
-def test_a_world_is_the_same_whenever_it_is_played() -> None:
+def test_a_world_is_the_same_at_every_replay() -> None:
     for seed in range(5):
         assert play(seed) == play(seed)

@@ -1,4 +1,4 @@
-"""The target that reads batches of the wire, alone, joined, and out of the store."""
+"""Fuzz target that reads batches of the wire: alone, joined, and back out of the store."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _batch_seeds() -> Iterator[Tree]:
 
 
 def _read_batch(files: Tree, folder: Path) -> None:
-    """A batch reads alone, with another one, and out of the store as it was sent."""
+    """A batch reads the same alone, with another one, and out of the store."""
     del folder
     for data in files.values():
         try:
@@ -59,7 +59,7 @@ def _read_batch(files: Tree, folder: Path) -> None:
 
 
 def _joined(message: annotations_pb2.AnnotationBatch, rules: BatchRules) -> Annotations | None:
-    """The batch as it reads together with an empty one; None where it is refused."""
+    """The frames of the batch when it is read together with an empty one; None if it is refused."""
     both = [message, annotations_pb2.AnnotationBatch(geometry=message.geometry)]
     try:
         found, counts = read_alike_batches(both, [*map(data_of, both)], "joined", rules)

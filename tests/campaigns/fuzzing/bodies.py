@@ -1,4 +1,4 @@
-"""Targets that read requests: bodies of HTTP, and benchmarks with their specifications."""
+"""Targets that read requests: HTTP bodies, and benchmarks with their specifications."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _CLASSES: dict[str, type[Message]] = {
 
 
 def _recorded_requests() -> Iterator[tuple[str, bytes]]:
-    """The RPC and a request of each call that was recorded of the last release."""
+    """The RPC and one request of each call recorded from the last release."""
     release = max((ROOT / "tests/golden/wire").iterdir())
     for path in sorted(release.glob("*.json")):
         document = json.loads(path.read_text("utf-8"))
@@ -74,7 +74,7 @@ def _body_seeds() -> Iterator[Tree]:
 
 
 def _read_body(files: Tree, folder: Path) -> None:
-    """Whatever is read of a body is written and read again as the same message."""
+    """Whatever is read from a body reads as the same message when it is written again."""
     del folder
     for rpc, data in files.items():
         if rpc not in _CLASSES:

@@ -1,4 +1,4 @@
-"""Every target by its name, the module that it is in, and the code that is looked at."""
+"""All targets by name, the module each is in, and the code whose coverage is measured."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FEEDS = (
     *("nvidia-json", "nvidia-protobuf", "vision-msgs", "vision-msgs-json", "dlstreamer"),
     *("onvif", "frigate", "supervision-csv"),
 )
-"""Schemas of feeds, beside lines of JSON."""
+"""Schemas of feeds, besides JSON lines."""
 
 MODULES: Mapping[str, str] = {
     **dict.fromkeys(_FORMATS, "readers"),
@@ -39,11 +39,11 @@ CODE = (
     *("vidscore_server.api.http.protojson", "vidscore_server.domain.definition"),
     *("vidscore_server.domain.backups", "vidscore_server.store.backup_file"),
 )
-"""Modules and packages whose branches are looked at."""
+"""Modules and packages whose branch coverage guides the fuzzer."""
 
 
 def target_of(name: str) -> Target:
-    """The target of that name."""
+    """The target of a name."""
     module = import_module(f"tests.campaigns.fuzzing.{MODULES[name]}")
     found: dict[str, Target] = {target.name: target for target in module.TARGETS}
     return found[name]

@@ -1,7 +1,7 @@
-"""Changes of inputs: each gives other bytes of the same kind, so that readers are got into.
+"""Mutations of inputs that keep their structure, so that readers get past their first checks.
 
-A change knows the structure of a format (rows, trees of JSON, elements, chunks) and breaks it in
-one place at a time, mostly with values on which readers stumble.
+A mutation knows the structure of a format (rows, JSON trees, elements, chunks) and breaks it in
+one place at a time, mostly with values that readers often get wrong.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from random import Random
 from typing import TypeVar
 
 Change = Callable[[bytes, Random], bytes]
-"""Gives other bytes for those of a file, by the generator's chance alone."""
+"""Returns a mutated copy of a file's bytes; the generator is its only randomness."""
 
 Item = TypeVar("Item")
 
@@ -30,7 +30,7 @@ TOKENS = (
     *(b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", "٣".encode(), b'"', b"'", b"=1+1"),
     *(b"DontCare", b"ignore|crowd", b"dont_care_frame", b"a/b", b"..", b"x" * 300),
 )
-"""Words that some reader may take for something else."""
+"""Words that a reader may mistake for something else."""
 
 _NUMBER = re.compile(rb"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _MARKUP = re.compile(rb"<[^>]*>|[^<]+")
@@ -38,7 +38,7 @@ _SEPARATORS = (b",", b" ", b"\t", b";", b"=", b":")
 
 
 def of_bytes(data: bytes, chance: Random) -> bytes:
-    """Change some bytes, whatever they are."""
+    """Change some bytes of any file."""
     changed = bytearray(data)
     start = chance.randrange(len(changed) + 1)
     length = min(len(changed) - start, chance.choice((1, 1, 1, 2, 4, 8, 40)))
@@ -68,7 +68,7 @@ def of_bytes(data: bytes, chance: Random) -> bytes:
 
 
 def of_list(items: Sequence[Item], chance: Random) -> list[Item]:
-    """Leave an item out, give it again, or exchange two."""
+    """Leave an item out, repeat it, or swap two items."""
     changed = list(items)
     if not changed:
         return changed
@@ -88,7 +88,7 @@ def of_list(items: Sequence[Item], chance: Random) -> list[Item]:
 
 
 def of_number(data: bytes, chance: Random) -> bytes:
-    """Put another number, or what is none, in the place of a number in a text."""
+    """Replace a number in a text by another number, or by something that is not a number."""
     found = list(_NUMBER.finditer(data))
     if not found:
         return of_bytes(data, chance)
@@ -98,12 +98,12 @@ def of_number(data: bytes, chance: Random) -> bytes:
 
 
 def _near(text: bytes) -> int:
-    """A number beside that of a text."""
+    """A number close to that of a text."""
     return int(float(text[:300])) + (1 if text[-1] % 2 else -1) if len(text) < 18 else 0
 
 
 def of_rows(data: bytes, chance: Random) -> bytes:
-    """Change lines of fields: a field, a line, a column, the separator or the ends of lines."""
+    """Change rows of fields: a field, a row, a column, the separator or the line endings."""
     lines = data.split(b"\n")
     row = chance.randrange(len(lines))
     separator = max(_SEPARATORS, key=lines[row].count)
@@ -131,7 +131,7 @@ def of_rows(data: bytes, chance: Random) -> bytes:
 
 
 def of_markup(data: bytes, chance: Random) -> bytes:
-    """Change elements of XML: leave one out, give it again, rename it, or change its text."""
+    """Change XML elements: leave one out, repeat it, rename it, or change its text."""
     pieces = _MARKUP.findall(data)
     if not pieces:
         return of_bytes(data, chance)
@@ -158,7 +158,7 @@ _PNG_HEAD = b"\x89PNG\r\n\x1a\n"
 
 
 def of_png(data: bytes, chance: Random) -> bytes:
-    """Change a PNG: a chunk's fields or its unpacked pixels, with checksums that fit again."""
+    """Change a PNG: the fields of a chunk or the unpacked pixels; checksums are updated."""
     if not data.startswith(_PNG_HEAD) or chance.random() < 0.15:
         return of_bytes(data, chance)
     chunks = _chunks(data[len(_PNG_HEAD) :])
@@ -177,7 +177,7 @@ def of_png(data: bytes, chance: Random) -> bytes:
 
 
 def png_of_chunks(chunks: Sequence[tuple[bytes, bytes]]) -> bytes:
-    """A PNG out of the kind and content of each chunk."""
+    """A PNG with these chunks, each as its type and content."""
     made = [_PNG_HEAD]
     for kind, content in chunks:
         check = struct.pack(">I", zlib.crc32(kind + content))
@@ -216,7 +216,7 @@ def _changed_chunk(kind: bytes, content: bytes, chance: Random) -> bytes:
 
 
 def of_zip(data: bytes, chance: Random) -> bytes:
-    """Change an archive: an entry, its name, the entries among themselves, or any bytes."""
+    """Change an archive: an entry, its name, the order of entries, or any bytes."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = [(entry.filename, archive.read(entry)) for entry in archive.infolist()]

@@ -1,4 +1,4 @@
-"""Changes of documents: trees of JSON, lines of them, and messages field by field."""
+"""Mutations of documents: JSON trees, JSON lines, and the fields of messages."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ VALUES: tuple[Any, ...] = (
     *("", "a", "0", "nan", "\x00", "\ud800", "=1+1", "a/b", "x" * 300, "ignore", "DontCare"),
     *([], {}, [[]], [0], [1, 2, 3, 4], [1e308, 1e308, -1e308, -1e308], {"": 0}),
 )
-"""Values of JSON that some reader may not expect."""
+"""JSON values that a reader may not expect."""
 
 _DEEP = 100
 
 
 def of_json(data: bytes, chance: Random) -> bytes:
-    """Change a tree of JSON in one place."""
+    """Change a JSON tree in one place."""
     if chance.random() < 0.1:
         return of_number(data, chance)
     try:
@@ -35,7 +35,7 @@ def of_json(data: bytes, chance: Random) -> bytes:
 
 
 def changed_value(document: Any, chance: Random) -> Any:
-    """A document with another value in one place; the document itself may be changed."""
+    """A document with one value replaced; may modify the document itself."""
     places = list(_places(document))
     if not places or chance.random() < 0.02:
         return chance.choice(VALUES)
@@ -61,7 +61,7 @@ def changed_value(document: Any, chance: Random) -> Any:
 
 
 def _places(document: Any) -> list[tuple[Any, Any]]:
-    """Every value below the root, as what holds it and its key."""
+    """Every value below the root, as its container and its key."""
     found: list[tuple[Any, Any]] = []
     waiting = [document]
     while waiting:
@@ -95,7 +95,7 @@ def _near(value: Any, chance: Random) -> Any:
 
 
 def of_json_lines(data: bytes, chance: Random) -> bytes:
-    """Change one line of JSON lines, or the lines among themselves."""
+    """Change one JSON line, or the order of the lines."""
     lines = data.split(b"\n")
     if chance.random() < 0.25:
         return b"\n".join(of_list(lines, chance))
@@ -119,7 +119,7 @@ _MOST_REPEATED = 4_096
 
 
 def of_message(kind: type[Message]) -> Change:
-    """A change of messages of a kind."""
+    """A mutation of messages of a type."""
     return partial(_of_message, kind)
 
 
@@ -132,14 +132,14 @@ def _of_message(kind: type[Message], data: bytes, chance: Random) -> bytes:
     if chance.random() < 0.1:
         return of_bytes(data, chance)
     parts = _parts(message)
-    # Most of the parts are small ones in long lists; the larger ones deserve as many changes.
+    # Most parts are small and in long lists. Larger parts deserve as many mutations.
     part = parts[0] if chance.random() < 0.4 else chance.choice(parts)
     _change_field(part, chance)
     return message.SerializeToString(deterministic=True)
 
 
 def _parts(message: Message) -> list[Message]:
-    """A message and all that it holds."""
+    """A message and all messages in it."""
     found = [message]
     for part in found:
         for field, value in part.ListFields():

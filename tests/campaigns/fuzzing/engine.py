@@ -1,12 +1,12 @@
-"""Give inputs to targets under atheris, which looks at what of the code they reach.
+"""Run targets under atheris, which is guided by the coverage of the code.
 
     python -m tests.campaigns.fuzzing.engine < asked > exit-statuses
 
-A run is asked for in a line of JSON, which has the fields of `Asked`. Each is a fork of a process
-that has imported and instrumented everything, because that takes longer than a run, and libFuzzer
-ends its process. The folder has the inputs to begin with (`corpus`); findings are written into it
-(`findings`), how many inputs there were (`counts`), and what the process says (`said.txt`).
-A finding is told once, by its kind and place, and the run goes on.
+Each line of JSON asks for one run and has the fields of `Asked`. A run is a fork of a process that
+has already imported and instrumented everything: that takes longer than a run, and libFuzzer ends
+its process. The folder has the initial inputs (`corpus`); the run writes its findings there
+(`findings`), the number of inputs (`counts`), and the output of the process (`said.txt`).
+Each finding is reported once per kind and place, and the run continues.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ from tests.campaigns.fuzzing.trees import packed, unpacked
 
 LONGEST_INPUT_BYTES = 1 << 16
 MEMORY_MIB = 1_024
-"""What a process may hold; one that reads an input of 64 KiB needs a fifth of it."""
+"""Memory limit of a process; reading an input of 64 KiB needs a fifth of it."""
 ADDRESSES_BYTES = 2 << 30
-"""Address space beside what a process has after its start."""
+"""Address space that a process may use beyond what it has after its start."""
 INPUT_TIMEOUT_S = 20
-"""So long no input takes, on a machine with much else to do."""
+"""Time limit of one input, which no input reaches even on a loaded machine."""
 MOST_FINDINGS = 20
 
 
 class Run:
-    """A run over a target.
+    """A run of a target.
 
     Attributes:
         target: The target.
-        folder: Where corpus, findings and counts are.
+        folder: Folder of the corpus, the findings and the counts.
         work: A folder for the files of an input.
     """
 
@@ -63,7 +63,7 @@ class Run:
             self.counts = mmap.mmap(file.fileno(), COUNTS.size)
 
     def one(self, data: bytes) -> None:
-        """Give an input."""
+        """Run one input."""
         files = unpacked(data)
         if files is None:
             return
@@ -75,7 +75,7 @@ class Run:
         self.counts[:] = COUNTS.pack(given + 1, accepted)
 
     def change(self, data: bytes, most: int, seed: int) -> bytes:
-        """An input with changes, for libFuzzer."""
+        """Mutate an input; libFuzzer calls this."""
         try:
             found = changed(self.target, self.pool, data, seed)
         except Exception:  # noqa: BLE001 - what was broken before may be past changing by its rules
@@ -83,7 +83,7 @@ class Run:
         return found if len(found) <= most else data
 
     def find(self, data: bytes, error: Exception) -> None:
-        """Keep an input that breaks the law, unless one like it is kept."""
+        """Keep an input that breaks the law, unless a similar one is kept already."""
         last = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{type(error).__name__} in {last.name} of {last.filename}, line {last.lineno}"
         if place in self.places:
@@ -97,14 +97,14 @@ class Run:
 
 
 def fuzz(asked: Asked) -> None:
-    """Run until the time or the inputs are over, and end this process."""
+    """Run until the time or the inputs are used up, then end this process."""
     folder = Path(asked.folder)
     corpus, findings = folder / "corpus", folder / "findings"
     for path in (corpus, findings):
         path.mkdir(parents=True, exist_ok=True)
     with atheris.instrument_imports(include=[*CODE]):
         run = Run(target_of(asked.name), folder, Path(tempfile.mkdtemp(dir="/dev/shm")))
-        for files in run.pool:  # now, for what is imported where it is needed
+        for files in run.pool:  # Instrument modules that are imported on first use.
             data = packed(files)
             (corpus / sha256(data).hexdigest()[:16]).write_bytes(data)
             run.one(data)
@@ -115,7 +115,7 @@ def fuzz(asked: Asked) -> None:
     options = [
         f"-max_total_time={asked.seconds}",
         f"-runs={asked.inputs}",
-        f"-seed={asked.seed + 1}",  # 0 stands for any
+        f"-seed={asked.seed + 1}",  # 0 is a random seed.
         f"-max_len={LONGEST_INPUT_BYTES}",
         f"-timeout={INPUT_TIMEOUT_S}",
         f"-rss_limit_mb={4 * MEMORY_MIB if sanitized else MEMORY_MIB}",
@@ -124,14 +124,14 @@ def fuzz(asked: Asked) -> None:
         "-print_final_stats=1",
         str(corpus),
     ]
-    # libFuzzer ends by `exit`; its timer would kill a process that takes its time over that.
+    # libFuzzer ends by `exit`, which may take a while; its timer would kill the process meanwhile.
     atexit.register(os._exit, 0)
     atheris.Setup([sys.argv[0], *options], run.one, custom_mutator=run.change)
     atheris.Fuzz()
 
 
 def _forked(asked: Asked) -> int:
-    """Run in a fork of this process; gives what it ends with."""
+    """Run in a fork of this process; returns its exit status."""
     process = os.fork()
     if not process:
         _run_and_end(asked)
@@ -152,9 +152,9 @@ def _run_and_end(asked: Asked) -> NoReturn:
 
 
 def main() -> None:
-    """Run what is asked for on standard input, until it ends."""
+    """Do the runs that standard input asks for, until it ends."""
     warnings.simplefilter("error")
-    # It tells of every module, which nobody wants to read beside what a test says.
+    # atheris reports every module, which would clutter the output of tests.
     with redirect_stderr(io.StringIO()), atheris.instrument_imports(include=[*CODE]):
         for name in MODULES:
             target_of(name)

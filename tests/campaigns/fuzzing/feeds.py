@@ -1,4 +1,4 @@
-"""Targets that read messages of running systems, one for each schema."""
+"""Targets that read messages of live systems, one per schema."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ONVIF = onvif(
 
 
 def _changed_cdr(data: bytes, chance: Random) -> bytes:
-    """Change a number of a message in CDR, where a count or a length may be, or any bytes."""
+    """Change a number of a CDR message, where a count or a length may be, or any bytes."""
     place = 4 * chance.randrange(1 + len(data) // 4)
     if chance.random() < 0.5:
         return of_bytes(data, chance)
@@ -48,12 +48,12 @@ def _changed_cdr(data: bytes, chance: Random) -> bytes:
 
 
 def _read(name: str, naming: FrameMap, files: Tree, folder: Path) -> None:
-    """A message reads as frames that a benchmark takes, or is refused."""
+    """A message is read as frames that a benchmark accepts, or is refused."""
     del folder
     for data in files.values():
         try:
             block = read_block(schema_of_name(name), naming, [(data, "north")], 4)
-        except InputError as error:  # the caller knows which message it is
+        except InputError as error:  # The caller knows which message it is.
             raise InputError(
                 [replace(fault, source="message") for fault in error.faults]
             ) from error

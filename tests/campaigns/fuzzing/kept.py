@@ -1,4 +1,4 @@
-"""Targets that read what vidscore itself has kept: tallies, tally files, backups, manifests."""
+"""Targets that read files of vidscore itself: tallies, tally files, backups, manifests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from vidscore_server.store.backup_file import MAGIC, check_backup, read_rows
 
 _LENGTH = struct.Struct("<Q")
 _HEAD_BYTES = 16 + 16
-"""Of a tally and of a tally file: the magic word and the checksum of all that follows."""
+"""Bytes of the magic word and of the checksum before the content of a tally or tally file."""
 
 _NESTED = b"vidscore-tally-"
 
@@ -45,7 +45,7 @@ def _sealed(magic: bytes, body: bytes) -> bytes:
 
 
 def change_sealed(data: bytes, chance: Random) -> bytes:
-    """Change the header, the columns or a tally inside, with a checksum that fits again."""
+    """Change the header, the columns or a tally inside, and update the checksum."""
     if len(data) < _HEAD_BYTES + _LENGTH.size or chance.random() < 0.05:
         return of_bytes(data, chance)
     magic, body = data[:16], data[_HEAD_BYTES:]
@@ -70,7 +70,7 @@ def _tally_seeds() -> Iterator[Tree]:
         for truth, detections in sample_sides():
             try:
                 yield {LONE: run_job(make_job(create_evaluator(name), truth, detections))}
-            except InputError:  # a scene of another shape
+            except InputError:  # A scene of another shape.
                 continue
 
 
@@ -99,11 +99,11 @@ def _read_shard(files: Tree, folder: Path) -> None:
 # --- backups ---------------------------------------------------------------------------------
 
 Entry = tuple[bytes, bytes]
-"""The head of an entry, which is JSON, and its binary columns."""
+"""The head of an entry, as JSON, and its binary columns."""
 
 
 def change_backup(data: bytes, chance: Random) -> bytes:
-    """Change an entry of a backup, or the entries among themselves; its digest fits again."""
+    """Change an entry of a backup or the order of entries, and update the digest."""
     try:
         entries = _entries(data)
     except (ValueError, zlib.error, TypeError, AttributeError, LookupError):
@@ -122,7 +122,7 @@ def change_backup(data: bytes, chance: Random) -> bytes:
 
 
 def _change_packed(binary: bytes, chance: Random) -> bytes:
-    """Change what was compressed, or else the bytes; their number stays, as the head says it."""
+    """Change the compressed data, or else the bytes, but not the number that the head states."""
     try:
         changed = zlib.compress(of_json(zlib.decompress(binary), chance))
     except zlib.error:
@@ -186,7 +186,7 @@ def _read_manifest(files: Tree, folder: Path) -> None:
         again = folder / "again.toml"
         written = write_document(to_dict(specification))
         again.write_text(written, encoding="utf-8")
-        # By their text: a parameter that is nan, which evaluators refuse, does not equal itself.
+        # Compare texts: evaluators refuse a parameter that is nan, and nan does not equal itself.
         assert write_document(to_dict(read_manifest(again))) == written
 
 

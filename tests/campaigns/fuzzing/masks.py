@@ -1,4 +1,4 @@
-"""Targets that read masks in every form, and lines of JSON as `vidscore pipe` gets them."""
+"""Targets that read masks in every form, and JSON lines as `vidscore pipe` gets them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from vidscore_evaluators.mask_forms import (
 from vidscore_evaluators.masks import Masks, concatenate_masks, merged, shared_areas
 
 _PAIRS = 64
-"""Most masks of which every pair is looked at."""
+"""Upper bound on the masks of which every pair is compared."""
 
 
 def _mask_seeds() -> Iterator[Tree]:
@@ -51,7 +51,7 @@ def _mask_seeds() -> Iterator[Tree]:
 
 
 def _read_masks(files: Tree, folder: Path) -> None:
-    """Masks of every form have areas that agree with each other, and come back as they were."""
+    """In every form masks have consistent areas and are read back as they were."""
     del folder
     try:
         document = json.loads(files[LONE])
@@ -64,7 +64,7 @@ def _read_masks(files: Tree, folder: Path) -> None:
         or not isinstance(given, list)
         or (kind != "image" and len(given) != len(sizes))
     ):
-        return  # what callers answer for
+        return  # What callers are responsible for.
     masks = _masks_of(kind, given, sizes)
     if masks is None:
         return
@@ -75,7 +75,7 @@ def _read_masks(files: Tree, folder: Path) -> None:
 
 
 def _masks_of(kind: str, given: list[Any], sizes: Any) -> Masks | None:
-    """Masks of a form, of values of the types that callers answer for."""
+    """Masks of a form, with values of the types that callers are responsible for."""
     if kind == "counts" and all(isinstance(entry, list) for entry in given):
         if all(type(run) is int and abs(run) < 1 << 63 for entry in given for run in entry):
             return masks_from_counts(given, sizes)
@@ -127,7 +127,7 @@ def _line_seeds() -> Iterator[Tree]:
 
 
 def _read_lines(files: Tree, folder: Path) -> None:
-    """Lines give the same frames and faults however their bytes come."""
+    """JSON lines give the same frames and errors however their bytes are split."""
     del folder
     data = files[LONE]
     whole, faults = _fed([data])

@@ -1,4 +1,4 @@
-"""Targets that read files: every format, and whatever its content is taken for."""
+"""Targets that read files: each format, and files whose format is recognised from their content."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ _LONE_FILES = {
     "parquet": "parquet",
     "arrow": "arrow",
 }
-"""How files of the formats are called that are one file."""
+"""File names of the formats that are a single file."""
 
 
 def seeds_of(format_name: str) -> Iterator[Tree]:
-    """Small scenes, truth alone and both sides, as the format's own writer writes them."""
+    """Small scenes, the truth alone and both sides, written by the format's own writer."""
     suffix = _LONE_FILES.get(format_name, "txt")
     for truth, detections in sample_sides():
         files: dict[str, bytes] = {}
@@ -65,7 +65,7 @@ def seeds_of(format_name: str) -> Iterator[Tree]:
                 made = convert(
                     source, format_name, side, truth=Source(truth, "truth"), image_size=SIZE
                 )
-            except InputError:  # a scene of another shape than the format holds
+            except InputError:  # The format cannot hold the shape of this scene.
                 break
             name = NAMES[side]
             files |= {
@@ -77,15 +77,15 @@ def seeds_of(format_name: str) -> Iterator[Tree]:
 
 
 def size_for(format_name: str) -> tuple[int, int] | None:
-    """The size of images, of the one format whose coordinates are parts of it.
+    """The image size for the one format whose coordinates are relative to it.
 
-    Others say it themselves, and where they say another one that counts.
+    Other formats state the size themselves, and then that size is used.
     """
     return SIZE if format_name == "yolo-text" else None
 
 
 def read_files(format_name: str, files: Tree, folder: Path) -> None:
-    """Read each side, hold them against each other, and write and read what was read again."""
+    """Read each side, compare the sides, and write and read again what was read."""
     given = folder / "given"
     if not saved(files, given):
         return
@@ -111,15 +111,15 @@ def read_files(format_name: str, files: Tree, folder: Path) -> None:
 
 
 def comes_back(sources: Mapping[Side, Source], side: Side, folder: Path) -> None:
-    """Hold that a side that is written reads as it was."""
+    """Check that a side reads the same after it is written."""
     source, truth = sources[side], sources[Side.TRUTH]
     name = source.format
     assert name is not None
     try:
         made = convert(source, name, side, truth=truth, image_size=size_for(name))
-    except InputError:  # such as a sequence whose name is none of a file
+    except InputError:  # For example a sequence whose name cannot be a file name.
         return
-    if not made.files:  # a folder of no sequences is no data
+    if not made.files:  # A folder without sequences is no data.
         return
     place = folder / "written"
     lone = f"{NAMES[side]}.{_LONE_FILES.get(name, 'txt')}"
@@ -136,16 +136,16 @@ def comes_back(sources: Mapping[Side, Source], side: Side, folder: Path) -> None
     except InputError as error:
         raise AssertionError(f"what {name} has written cannot be read: {error}") from error
     capacity = FORMATS[name].writer.capacity[side]
-    # Of both, since reading may list frames between others that no row can hold.
+    # Of both sides, since reading may add frames between others that no row can hold.
     (found, _), (expected, _) = (fit(one.annotations, capacity) for one in (again, source))
     assert_same(found, expected)
 
 
 def assert_same(found: Annotations, expected: Annotations) -> None:
-    """Hold two sides to be the same.
+    """Check that two sides are the same.
 
-    But for the order of classes, the last bits of places, and empty frames between others, which
-    the length of a sequence lists as well.
+    The order of classes, the last bits of coordinates, and empty frames between others may differ:
+    the length of a sequence lists such frames as well.
     """
     assert set(frame_keys(found)) >= set(frame_keys(expected))
     listed = set(frame_keys(expected))
@@ -158,7 +158,7 @@ def assert_same(found: Annotations, expected: Annotations) -> None:
     assert found.frame_flags.tolist() == expected.frame_flags.tolist()
     assert found.object_counts.tolist() == expected.object_counts.tolist()
     names = [[side.labels[row] for row in side.label_indices] for side in (found, expected)]
-    if "" not in names[1]:  # objects without a class get one where files must have it
+    if "" not in names[1]:  # Objects without a class get one if the files need it.
         assert names[0] == names[1]
     for column in ("track_ids", "flags", "confidences"):
         assert getattr(found, column).tolist() == getattr(expected, column).tolist(), column
@@ -172,14 +172,14 @@ def assert_same(found: Annotations, expected: Annotations) -> None:
 
 
 def by_class(side: Annotations) -> Annotations:
-    """A side with frames in order, and their objects in the order of their classes."""
+    """A side with its frames in order, and the objects sorted by class."""
     side = in_order(side)
     labels = np.array([side.labels[row] for row in side.label_indices], dtype=np.str_)
     return side.gather_objects(np.lexsort((labels, side.object_frames)))
 
 
 def _label_images() -> Iterator[Tree]:
-    """Label images of MOTS: two objects, and none."""
+    """MOTS label images: two objects, and none."""
     image = np.zeros((6, 10), dtype=">u2")
     image[1:4, 2:5], image[3:, 6:] = 1000, 2001
     folder = "truth/instances/0002"
@@ -214,7 +214,7 @@ def _one_of_each() -> Iterator[Tree]:
 
 
 def _recognised(format_name: str) -> Iterator[Tree]:
-    """Seeds whose format can be told: empty files are of any that has a file for each sequence."""
+    """Seeds of a recognisable format; empty files match every format with a file per sequence."""
     return (files for files in seeds_of(format_name) if any(files.values()))
 
 
@@ -228,4 +228,4 @@ TARGETS = (
     _target("archives", AUTO, _archives),
     _target("any-format", AUTO, _one_of_each),
 )
-"""A target a format, and some of several."""
+"""One target per format, and some for several formats."""

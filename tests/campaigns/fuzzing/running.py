@@ -1,4 +1,4 @@
-"""Processes that fuzz targets, and what has come of it."""
+"""Start processes that fuzz targets, and read their results."""
 
 from __future__ import annotations
 
@@ -23,35 +23,36 @@ from tests.support.requirements import missing
 from tests.support.tree import ROOT
 
 FUZZER = ROOT / "build/fuzz"
-"""Where `make robustness` puts atheris, which is none of what vidscore is tested with."""
+"""Where `make robustness` installs atheris, which is no dependency of the other tests."""
 
 KEPT = Path(__file__).parent / "kept"
-"""Every input that has broken the law, in the folder of its target."""
+"""Every input that has broken the law, in a folder per target."""
 
 SECONDS = 10 * EFFORT
-"""How long a target is given inputs at most."""
+"""Time limit of a target."""
 
 INPUTS = 500 if EFFORT == 1 else -1
-"""How many it is given at most. The gate gives every change the same ones, as far as its time goes,
-so that only what a change does can fail it. By night there is no end."""
+"""Upper bound on the inputs of a target; -1: none. The gate gives every change the same inputs,
+as far as time allows, so that it fails only because of the change. Nightly runs have no bound.
+"""
 
 STARTED_S = 400.0
-"""How long a process may take beside that, on a machine with much else to do."""
+"""Time that a process may take beyond its limit on a loaded machine."""
 
 COUNTS = struct.Struct("<qq")
-"""Inputs that were given, and those of them that were accepted."""
+"""The number of inputs, and how many of them were accepted."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A run that is asked for.
+    """A request for a run.
 
     Attributes:
         name: The target.
-        folder: For corpus, findings, counts, and what is said.
-        seconds: How long it is given inputs at most.
-        inputs: How many it is given at most; -1: no limit.
-        seed: What all chance follows from.
+        folder: Folder of the corpus, the findings, the counts and the output.
+        seconds: Time limit.
+        inputs: Upper bound on the inputs; -1: none.
+        seed: Seed of all randomness.
     """
 
     name: str
@@ -63,13 +64,13 @@ class Asked:
 
 @dataclass(frozen=True)
 class Fuzzed:
-    """What has come of a run.
+    """The result of a run.
 
     Attributes:
-        given: How many inputs there were.
-        accepted: How many of them were read without an error.
-        findings: What was wrong, a text each, whose first line says it.
-        seconds: How long it took.
+        given: The number of inputs.
+        accepted: The number of inputs that were read without an error.
+        findings: The errors found; the first line of each text summarises it.
+        seconds: How long the run took.
     """
 
     given: int
@@ -79,7 +80,7 @@ class Fuzzed:
 
 
 def fuzzer() -> Path:
-    """The folder of atheris; the test is skipped, or fails, where it is not."""
+    """The folder of atheris; without it the test is skipped or fails."""
     if not (FUZZER / "atheris").is_dir():
         missing("atheris: `make build/fuzz/.installed`, where there is one for this Python")
     return FUZZER
@@ -97,10 +98,10 @@ def fuzz(
 
     Args:
         name: The target.
-        folder: For its corpus and findings.
-        seconds: How long it is given inputs at most.
-        inputs: How many it is given at most; -1: no limit.
-        environment: Variables beside those of this process.
+        folder: Folder of its corpus and findings.
+        seconds: Time limit.
+        inputs: Upper bound on the inputs; -1: none.
+        environment: Additional environment variables.
     """
     corpus = folder / "corpus"
     corpus.mkdir(parents=True)
@@ -112,7 +113,7 @@ def fuzz(
     took_s = time.monotonic() - began_s
     said = (folder / "said.txt").read_text(errors="replace")[-4000:]
     findings = [_finding(path) for path in sorted((folder / "findings").glob("*.txt"))]
-    # Beside those, libFuzzer keeps the input of a process that has died.
+    # libFuzzer also keeps the input on which a process died.
     dead = [path for path in (folder / "findings").glob("*-*") if not path.suffix]
     findings += [f"{path.name}\n{said}" for path in dead]
     if status and not findings:
@@ -124,13 +125,13 @@ def fuzz(
 
 @cache
 def _engine(environment: tuple[tuple[str, str], ...]) -> subprocess.Popen[str]:
-    """The process of which every run in this environment is a fork; it ends with this process."""
+    """The process that forks every run with these variables; it ends with this process."""
     variables = {**os.environ, **dict(environment)}
     places = [*filter(None, variables.get("PYTHONPATH", "").split(os.pathsep)), str(fuzzer())]
     fixed = {
         "PYTHONPATH": os.pathsep.join(places),
         "PYTHONHASHSEED": "0",
-        "OPENBLAS_NUM_THREADS": "1",  # a process that has threads is no good to fork
+        "OPENBLAS_NUM_THREADS": "1",  # A process with threads cannot be forked safely.
     }
     return subprocess.Popen(
         [sys.executable, "-m", "tests.campaigns.fuzzing.engine"],
@@ -144,18 +145,18 @@ def _engine(environment: tuple[tuple[str, str], ...]) -> subprocess.Popen[str]:
 
 
 def _answer(environment: tuple[tuple[str, str], ...], asked: Asked) -> int:
-    """Ask the process of an environment for a run; gives what that ends with."""
+    """Ask the process of an environment for a run; returns the exit status of the run."""
     engine = _engine(environment)
     assert engine.stdin is not None
     assert engine.stdout is not None
-    with suppress(BrokenPipeError):  # it has ended, which what it answers says as well
+    with suppress(BrokenPipeError):  # The process has ended, as its answer says too.
         engine.stdin.write(json.dumps(asdict(asked)) + "\n")
         engine.stdin.flush()
     timeout_s = asked.seconds + STARTED_S
     readable, _, _ = select.select([engine.stdout], [], [], timeout_s)
     line = engine.stdout.readline() if readable else ""
     if not line:
-        _engine.cache_clear()  # no later run is to get the answer of this one
+        _engine.cache_clear()  # No later run may get the answer of this one.
         with suppress(ProcessLookupError):
             os.killpg(engine.pid, signal.SIGKILL)
         said = "the process has ended" if readable else f"no end within {timeout_s:g} s"
@@ -164,7 +165,7 @@ def _answer(environment: tuple[tuple[str, str], ...], asked: Asked) -> int:
 
 
 def _finding(path: Path) -> str:
-    """An error and the input that it is of."""
+    """An error and the input that caused it."""
     files = unpacked(path.with_suffix("").read_bytes()) or {}
     shown = "\n".join(f"{name or 'input'}: {content[:300]!r}" for name, content in files.items())
     said = path.read_text()

@@ -1,7 +1,7 @@
-"""The loops under AddressSanitizer: a copy of the evaluators whose library is built with it.
+"""Build the kernels with AddressSanitizer, in a copy of the evaluators.
 
-The compiler is the one of every build. The runtime comes with atheris, and has to be in a process
-before anything else is.
+The compiler is that of every build. The runtime comes with atheris, and must be loaded into a
+process before anything else.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ RUNTIME = "asan_with_fuzzer.so"
 
 OPTIONS = ":".join(
     [
-        "detect_leaks=0",  # Python keeps what it has made until the end
-        "handle_sigill=1",  # how undefined behaviour shows
+        "detect_leaks=0",  # Python keeps some allocations until it ends.
+        "handle_sigill=1",  # How undefined behaviour is reported.
         "allocator_may_return_null=1",
         "abort_on_error=0",
     ]
@@ -30,7 +30,7 @@ OPTIONS = ":".join(
 
 
 def sanitized(folder: Path) -> Mapping[str, str]:
-    """Build the library; gives the variables of a process that is to use it.
+    """Build the library; returns the environment variables of a process that uses it.
 
     Args:
         folder: For the copy.

@@ -1,4 +1,4 @@
-"""Small scenes of which seeds are made."""
+"""Small scenes from which seeds are made."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.testing import Thing, make_annotations
 
 SIZE = (1024, 512)
-"""Width and height of images; powers of two, of which parts are exact."""
+"""Width and height of images; powers of two, so that fractions of them are exact."""
 
 _BOXES = (
     Thing((1.5, 2.0, 41.5, 90.0), "pedestrian", 0.75, 4),
@@ -52,7 +52,7 @@ def _with_masks(boxes: Annotations) -> tuple[Annotations, Annotations]:
 
 
 def sample_masks(count: int) -> Masks:
-    """Masks of a few pixels each, none of which another one has."""
+    """Masks of a few pixels each that do not overlap."""
     width, height = SIZE
     runs = [
         [5 + 900 * row, 4, height - 4, 300, height * width - height - 305 - 900 * row]

@@ -1,7 +1,7 @@
-"""What is given to a target, and the law that it is held to.
+"""Fuzz targets, and the law that each must keep.
 
 The law is the same everywhere: an input gives a result, or an error of vidscore that names a place
-and says what is wrong, and never anything else; what can be written reads again as it was.
+and the fault, and never anything else; what can be written reads as the same again.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from vidscore_evaluators.errors import Fault, InputError, VidscoreError
 FILES = "inputs of file readers"
 MESSAGES = "inputs of message readers"
 KEPT = "inputs of readers of what was kept"
-"""What targets are counted as in the record."""
+"""The group of these targets in the record."""
 
 SPLICED = 0.05
-"""Share of changes that put a file of another input into the place of one."""
+"""Fraction of mutations that replace a file by that of another input."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """Something that reads what others have made.
+    """Code that reads the data of others.
 
     Attributes:
-        name: Its name; of its findings' folders, too.
-        counted_as: What its inputs are in the record.
-        seeds: Inputs that are good, to begin with.
-        changes: How its files are changed, by how their names end; the empty ending is any.
-        read: Reads an input, in a folder that it may write to, and holds the law.
+        name: Its name, and that of its folders of findings.
+        counted_as: The group that its inputs are counted under in the record.
+        seeds: Valid inputs to start from.
+        changes: Mutations by the ending of a file name; the empty ending matches any name.
+        read: Reads an input, may write to the given folder, and checks the law.
     """
 
     name: str
@@ -44,18 +44,18 @@ class Target:
     read: Callable[[Tree, Path], None]
 
     def change_of(self, name: str) -> Change:
-        """How a file of that name is changed."""
+        """The mutation of files of that name."""
         return self.changes.get(PurePosixPath(name).suffix, self.changes[""])
 
 
 def changed(target: Target, pool: list[dict[str, bytes]], data: bytes, seed: int) -> bytes:
-    """An input with a few changes.
+    """A copy of an input with a few mutations.
 
     Args:
         target: Its target.
         pool: The target's seeds.
         data: The input.
-        seed: What all chance follows from.
+        seed: Seed of all randomness.
     """
     chance = Random(seed)
     files = unpacked(data) or dict(chance.choice(pool))
@@ -75,18 +75,18 @@ def changed(target: Target, pool: list[dict[str, bytes]], data: bytes, seed: int
 
 
 def _renamed(name: str, chance: Random) -> str:
-    """Another name in the same side of the input."""
+    """Another name on the same side of the input."""
     side, slash, rest = name.partition("/")
     text = of_bytes(rest.encode(), chance).decode(errors="ignore")
     return f"{side}{slash}{text}"
 
 
 def judged(target: Target, files: Tree, folder: Path) -> bool:
-    """Let a target read an input; whether it was accepted.
+    """Let a target read an input; returns whether it was accepted.
 
     Raises:
-        AssertionError: If the law is broken by a result, or by an error that says nothing.
-        Exception: Whatever else reading ends with, which breaks the law as well.
+        AssertionError: If a result, or an error without information, breaks the law.
+        Exception: Any other error of reading, which breaks the law too.
     """
     try:
         target.read(files, folder)

@@ -1,4 +1,4 @@
-"""Inputs that readers have stumbled over once, and all that fuzzing begins with."""
+"""Inputs that once broke a reader, and all seeds of fuzzing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_every_format_is_fuzzed() -> None:
 
 
 @pytest.mark.parametrize("place", INPUTS)
-def test_an_input_that_was_stumbled_over_keeps_the_law(place: str, tmp_path: Path) -> None:
+def test_an_input_that_once_broke_a_reader_keeps_the_law(place: str, tmp_path: Path) -> None:
     files = unpacked((KEPT / place).read_bytes())
     assert files is not None
     judged(target_of(place.partition("/")[0]), files, tmp_path)
@@ -43,7 +43,7 @@ def test_every_seed_is_accepted_and_its_changes_keep_the_law(name: str, tmp_path
         judged(target, other, tmp_path)
 
 
-def test_changes_follow_from_their_seed() -> None:
+def test_a_seed_determines_the_mutations() -> None:
     target = target_of("kitti-tracking")
     seeds = [dict(files) for files in target.seeds()]
     first = [changed(target, seeds, packed(seeds[0]), seed) for seed in range(20)]

@@ -1,7 +1,7 @@
-"""Inputs of a target: a few files as one piece of bytes, which a fuzzer can keep and change.
+"""Inputs of a target: a few files in one byte string, which a fuzzer can keep and mutate.
 
-The first line is JSON, the length of each file by its name; the files follow in that order. An
-input that is no file, such as a message, has the one name `LONE`.
+The first line is JSON: the length of each file by its name. The files follow in that order. An
+input that is not a file, such as a message, has the single name `LONE`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ Tree = Mapping[str, bytes]
 """Content by relative path."""
 
 LONE = ""
-"""Name of what is no file."""
+"""Name of an input that is not a file."""
 
 LONGEST_NAME = 200
 
 
 def packed(files: Tree) -> bytes:
-    """Files as one piece."""
+    """Files as one byte string."""
     head = json.dumps({name: len(content) for name, content in files.items()})
     return b"".join([head.encode(), b"\n", *files.values()])
 
@@ -43,7 +43,7 @@ def unpacked(data: bytes) -> dict[str, bytes] | None:
 
 
 def saved(files: Tree, folder: Path) -> bool:
-    """Write files into a folder in place of what is there; whether their names can all be files."""
+    """Replace the files of a folder; returns whether all names can be file names."""
     if folder.exists():
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
@@ -55,6 +55,6 @@ def saved(files: Tree, folder: Path) -> bool:
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        except (OSError, ValueError):  # a folder of that name, or no name of a file at all
+        except (OSError, ValueError):  # A folder has that name, or it cannot be a file name.
             return False
     return True

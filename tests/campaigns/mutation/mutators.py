@@ -1,8 +1,8 @@
-"""Mutants of a module: every small change of a function's rules that its tests should notice.
+"""Mutants of a module: every small change of a function that its tests should notice.
 
-Comparisons, conditions, constants, sums, returned values and dropped statements, each by itself.
-What is no rule is left as it is: annotations, decorators, strings, log lines, and everything
-outside of functions, where numbers are settings.
+Comparisons, conditions, constants, sums, returned values and dropped statements, one at a time.
+Annotations, decorators, strings, log lines, and settings (numbers outside of functions) are not
+mutated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COMPARISONS: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
     ast.In: ast.NotIn,
     ast.NotIn: ast.In,
 }
-"""Comparisons, and what each becomes: an order moves by one, the others turn round."""
+"""What each comparison becomes: an ordering moves by one, the others are negated."""
 
 OPERATORS: Mapping[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
@@ -42,7 +42,7 @@ OPERATORS: Mapping[type[ast.operator], type[ast.operator]] = {
 }
 
 IGNORED_CALLS = frozenset({"log", "failpoint"})
-"""Functions whose calls may be dropped: they tell people, or do nothing outside of tests."""
+"""Calls that may be dropped: they inform people, or do nothing outside of tests."""
 
 NOT_DESCENDED = (ast.JoinedStr, ast.arguments)
 
@@ -52,10 +52,10 @@ class Mutant:
     """A small change of a module.
 
     Attributes:
-        number: Its number among those of the module as it is.
-        function: The function that has it.
-        change: What is changed, and into what; with the function the same wherever that stands.
-        lines: First and last line of what is changed.
+        number: Its number among the mutants of the module as it is.
+        function: The function that it changes.
+        change: The old and the new code; unique within the function, wherever the code stands.
+        lines: First and last line of the changed code.
     """
 
     number: int
@@ -65,13 +65,13 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """What it is known by, as long as the changed text stays."""
+        """A name that is stable while the changed code stays the same."""
         return f"{self.function}: {self.change}"
 
 
 @dataclass(frozen=True)
 class _Site:
-    """A place that can be changed, in a tree of its own."""
+    """A place of a separate tree that can be changed."""
 
     function: str
     before: ast.AST
@@ -81,7 +81,7 @@ class _Site:
 
 
 def mutants_of(source: str) -> list[Mutant]:
-    """All mutants of a module, in the order of their lines."""
+    """All mutants of a module, sorted by line."""
     seen: Counter[str] = Counter()
     found = []
     for number, site in enumerate(_sites(ast.parse(source))):
@@ -94,7 +94,7 @@ def mutants_of(source: str) -> list[Mutant]:
 
 
 def mutated_code(source: str, number: int, path: str) -> CodeType:
-    """A module with one of its mutants in place, compiled."""
+    """The compiled code of a module with one mutant."""
     tree = ast.parse(source)
     site = next(site for row, site in enumerate(_sites(tree)) if row == number)
     site.apply()
@@ -107,7 +107,7 @@ def _one_line(text: str) -> str:
 
 
 def _sites(tree: ast.Module) -> Iterator[_Site]:
-    """Places of a tree that can be changed, each in one way; none twice."""
+    """Places of a tree with one possible change each, without repeats."""
     for function, names in _functions(tree, ()):
         yield from _of_statements(function.body, ".".join(names))
 
@@ -115,7 +115,7 @@ def _sites(tree: ast.Module) -> Iterator[_Site]:
 def _functions(
     parent: ast.AST, names: tuple[str, ...]
 ) -> Iterator[tuple[Function, tuple[str, ...]]]:
-    """Functions and methods with their names; inner functions belong to the outer ones."""
+    """Functions and methods with their names; an inner function is part of its outer one."""
     for child in ast.iter_child_nodes(parent):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
             yield child, (*names, child.name)
@@ -143,7 +143,7 @@ def _of_statements(body: list[ast.stmt], function: str) -> Iterator[_Site]:
 
 
 def _called(statement: ast.stmt) -> str:
-    """Name of the function that a statement calls and does nothing else."""
+    """Name of the function if the statement is only a call."""
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         called = statement.value.func
         return called.id if isinstance(called, ast.Name) else ""
@@ -151,13 +151,13 @@ def _called(statement: ast.stmt) -> str:
 
 
 def _of_statement(body: list[ast.stmt], row: int, function: str) -> Iterator[_Site]:
-    """Changes of a statement itself, and of the expressions in its head."""
+    """Mutations of a statement itself and of the expressions in its head."""
     statement = body[row]
     lines = _head_lines(statement)
     if _can_be_dropped(statement):
 
         def drop() -> None:
-            # Still there for the compiler, so that the function closes over the same names.
+            # Keep the code for the compiler, so that the function closes over the same names.
             never = ast.If(ast.Constant(value=False), [statement], [])
             body[row] = ast.copy_location(never, statement)
 
@@ -171,7 +171,7 @@ def _of_statement(body: list[ast.stmt], row: int, function: str) -> Iterator[_Si
 
 
 def _head_lines(statement: ast.stmt) -> tuple[int, int]:
-    """Lines of a statement without those of the statements in it."""
+    """Lines of a statement without those of the statements inside it."""
     inner = [*getattr(statement, "body", []), *getattr(statement, "handlers", [])]
     last = statement.end_lineno or statement.lineno
     return statement.lineno, max(statement.lineno, inner[0].lineno - 1) if inner else last
@@ -192,21 +192,21 @@ def _forget_value(statement: ast.Return) -> None:
 
 
 def _has_own_changes(test: ast.expr) -> bool:
-    """Whether a condition has changes of its own, so that turning it round is one of them."""
+    """Whether a condition has mutations of its own, one of which negates it."""
     return isinstance(test, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Constant)
 
 
 def _turned(
     parent: ast.If | ast.While | ast.IfExp, function: str, lines: tuple[int, int]
 ) -> Iterator[_Site]:
-    """A condition and its opposite."""
+    """A condition and its negation."""
     turned = ast.copy_location(ast.UnaryOp(ast.Not(), parent.test), parent.test)
     after = ast.unparse(turned)
     yield _Site(function, parent.test, after, lines, lambda: setattr(parent, "test", turned))
 
 
 def _expressions(parent: ast.AST) -> Iterator[ast.expr]:
-    """Expressions right below a node; annotations are none."""
+    """Expressions directly below a node, without annotations."""
     for name, value in ast.iter_fields(parent):
         if name in {"annotation", "returns", "decorator_list"}:
             continue
@@ -220,7 +220,7 @@ def _expressions(parent: ast.AST) -> Iterator[ast.expr]:
 def _of_expression(
     parent: ast.AST, node: ast.expr, function: str, lines: tuple[int, int]
 ) -> Iterator[_Site]:
-    """Changes of an expression and of all that it consists of, in place."""
+    """Mutations, in place, of an expression and all its parts."""
     if isinstance(node, NOT_DESCENDED):
         return
     if isinstance(node, ast.Compare):
@@ -243,7 +243,7 @@ def _of_expression(
 
 
 def _of_texts(node: ast.BinOp) -> bool:
-    """Whether something is done with a text: minus one would be an error of types."""
+    """Whether it operates on a text, for which minus one would be a type error."""
     return any(
         isinstance(side, ast.JoinedStr)
         or (isinstance(side, ast.Constant) and isinstance(side.value, str | bytes))
@@ -272,7 +272,7 @@ def _operator(
 def _field(
     node: ast.expr, name: str, value: object, function: str, lines: tuple[int, int]
 ) -> _Site:
-    """An expression of which one field is another; what it would read is unparsed with that."""
+    """An expression with one field replaced; reading the field returns the unparsed original."""
     kept = getattr(node, name)
     setattr(node, name, value)
     after = ast.unparse(node)
@@ -283,7 +283,7 @@ def _field(
 def _swapped(
     parent: ast.AST, node: ast.expr, other: ast.expr, function: str, lines: tuple[int, int]
 ) -> _Site:
-    """An expression in whose place another one stands."""
+    """An expression replaced by another one."""
 
     def apply() -> None:
         for holder in (parent, *ast.iter_child_nodes(parent)):

@@ -1,4 +1,4 @@
-"""What tests are watched with: the lines that each goes through, and whether one has failed."""
+"""Observe tests: which lines each one runs, and whether one has failed."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ import pytest
 
 
 class Failures:
-    """Notes tests that fail.
+    """Records failed tests.
 
     Attributes:
-        names: The tests, in their order.
+        names: The failed tests, in order.
     """
 
     def __init__(self) -> None:
         self.names: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note a failure, of the test or of what it needs."""
+        """Record a failure of the test or of a fixture."""
         if report.failed:
             self.names.append(report.nodeid)
 
 
 class Observer:
-    """Notes which lines of a file each test goes through, in whatever thread, and its time.
+    """Records which lines of a file each test runs, in any thread, and the time of the test.
 
     Args:
         path: The file.
@@ -48,7 +48,7 @@ class Observer:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Note what one test does, with its set-up."""
+        """Record one test with its setup."""
         self._test = item.nodeid
         began_s = time.monotonic()
         threading.settrace(self._trace)

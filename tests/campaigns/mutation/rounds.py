@@ -1,4 +1,4 @@
-"""A round over the mutants of a module: which of them its tests notice."""
+"""Try the mutants of a module, and report which of them its tests notice."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tests.support.tree import ROOT
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a mutant.
+    """The result of a mutant.
 
     Attributes:
         module: Its module.
         mutant: The mutant.
         survived: Whether no test has noticed it.
-        test_count: How many tests go through its lines.
+        test_count: The number of tests that run its lines.
     """
 
     module: str
@@ -54,10 +54,10 @@ def file_of(module: str) -> Path:
 
 
 def sampled(module: str, seed: int, count: int | None) -> list[Mutant]:
-    """Some mutants of a module, or all.
+    """A sample of the mutants of a module, or all of them.
 
-    Which ones follows from the seed and from their texts alone: a change elsewhere in the module
-    leaves a sample as it is, unless a mutant that it brings belongs there.
+    The seed and the texts of the mutants alone decide the sample: a change elsewhere in the module
+    leaves it as it is, unless a new mutant belongs to it.
     """
     mutants = mutants_of(file_of(module).read_text("utf-8"))
     if count is None:
@@ -70,13 +70,13 @@ def sampled(module: str, seed: int, count: int | None) -> list[Mutant]:
 
 
 def verdicts(module: str, mutants: Sequence[Mutant], folder: Path, parallel: int) -> list[Verdict]:
-    """Try mutants of a module, each with the tests that go through its lines.
+    """Try mutants of a module, each with the tests that run its lines.
 
     Args:
         module: The module.
         mutants: The mutants.
-        folder: Where to keep what the tests say; empty.
-        parallel: Processes at a time.
+        folder: Empty folder for the output of the tests.
+        parallel: Number of parallel processes.
     """
     numbers = [mutant.number for mutant in mutants]
     path = str(file_of(module))

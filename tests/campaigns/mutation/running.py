@@ -1,10 +1,10 @@
-"""Runs the tests of a module over its mutants, each in a process of its own.
+"""Run the tests of a module against its mutants, each in a process of its own.
 
     python -m tests.campaigns.mutation.running < asked > outcomes
 
 Tests are collected once. Each mutant is a fork of the process that has collected them, in which
-one function has other code; only the tests that go through its lines are run there, the quickest
-first, up to the first that fails. No file is changed.
+the code of one function is replaced. It runs only the tests that run the mutant's lines, fastest
+first, until one fails. No file is changed.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from tests.campaigns.mutation.mutators import Mutant, mutants_of, mutated_code
 from tests.campaigns.mutation.observer import Failures, Observer
 
 LEAST_TIMEOUT_S = 40.0
-"""Time that every mutant has, on a machine that others use too."""
+"""Minimum timeout of a mutant, for a loaded machine."""
 
 TIMES_AS_LONG = 10.0
-"""A mutant hangs whose tests take so many times as long as without it."""
+"""A mutant is taken to hang if its tests take this many times as long as without it."""
 
 LOOK_INTERVAL_S = 0.01
 
 SURVIVED, FOUND, BROKEN = 0, 1, 3
-"""What the process of a mutant ends with."""
+"""Exit statuses of the process of a mutant."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be done.
+    """What to run.
 
     Attributes:
         module: The module.
         path: Its file.
         files: Files of its tests.
         mutants: Numbers of its mutants.
-        folder: A folder for what the tests write and say.
-        parallel: Processes at a time.
+        folder: A folder for the files and the output of the tests.
+        parallel: Number of parallel processes.
     """
 
     module: str
@@ -63,7 +63,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Job:
-    """A mutant and the tests that it is shown to."""
+    """A mutant and the tests to run against it."""
 
     mutant: Mutant
     tests: list[str]
@@ -71,10 +71,10 @@ class Job:
 
 
 class Conductor:
-    """Takes the place of pytest's loop over the tests.
+    """Replaces pytest's loop over the tests.
 
     Args:
-        asked: What is to be done.
+        asked: What to run.
     """
 
     def __init__(self, asked: Asked) -> None:
@@ -85,7 +85,7 @@ class Conductor:
 
     @pytest.hookimpl(trylast=True)
     def pytest_configure(self) -> None:
-        """Let properties try the same examples each time, and shrink none: a failure is enough."""
+        """Let property tests repeat the same examples, and not shrink: one failure is enough."""
         steady = settings(
             settings.get_profile("ci"),
             phases=(Phase.explicit, Phase.generate),
@@ -97,7 +97,7 @@ class Conductor:
         settings.load_profile("mutation")
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Run the tests as they are, then over each mutant; a line of JSON each."""
+        """Run the tests without, then with each mutant; print one line of JSON each."""
         session.config.pluginmanager.register(self._failures)
         code = wait(self._fork("observed", lambda: self._observe(session)), float("inf"))
         if code != SURVIVED:
@@ -112,7 +112,7 @@ class Conductor:
         return True
 
     def _codes(self, session: pytest.Session, jobs: Sequence[Job]) -> Iterator[tuple[Job, int]]:
-        """What the process of each job ends with."""
+        """The exit status of each job."""
         waiting = list(reversed(jobs))
         running: dict[int, tuple[Job, float]] = {}
         while waiting or running:
@@ -132,7 +132,7 @@ class Conductor:
             time.sleep(LOOK_INTERVAL_S)
 
     def _fork(self, name: str, work: Callable[[], int]) -> int:
-        """Do work in a process of its own, whose words go to a file; gives its id."""
+        """Run work in a process of its own whose output goes to a file; returns the process id."""
         process = os.fork()
         if process:
             return process
@@ -146,7 +146,7 @@ class Conductor:
         return _leave_with(work)
 
     def _observe(self, session: pytest.Session) -> int:
-        """Note which test goes through which lines."""
+        """Record which test runs which lines."""
         observer = Observer(self._asked.path)
         session.config.pluginmanager.register(observer)
         _run(session.items, self._failures)
@@ -158,7 +158,7 @@ class Conductor:
 
 @dataclass(frozen=True)
 class _Shown:
-    """Shows a mutant to its tests."""
+    """Runs the tests of a mutant."""
 
     module: str
     path: str
@@ -178,7 +178,7 @@ class _Shown:
 
 
 def put_in_place(module: str, mutant: Mutant, code: CodeType) -> None:
-    """Give a function of a module the code that it has in a mutant.
+    """Replace the code of a function by that of a mutant.
 
     Args:
         module: The module.
@@ -206,7 +206,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _job(mutant: Mutant, observed: Any) -> Job:
-    """A mutant with the tests that go through its lines, the quickest first."""
+    """A mutant with the tests that run its lines, fastest first."""
     first, last = mutant.lines
     concerned = [
         name
@@ -220,7 +220,7 @@ def _job(mutant: Mutant, observed: Any) -> Job:
 
 
 def _run(items: Sequence[pytest.Item], failures: Failures) -> None:
-    """Run tests up to the first that fails, where there are any."""
+    """Run the tests, if any, until one fails."""
     for item, following in zip(items, [*items[1:], None], strict=False):
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if failures.names:
@@ -228,7 +228,7 @@ def _run(items: Sequence[pytest.Item], failures: Failures) -> None:
 
 
 def _leave_with(work: Callable[[], int]) -> NoReturn:
-    """Do work, and end this process with its code, whatever happens."""
+    """Run work, and end this process with its exit status, whatever happens."""
     code = BROKEN
     try:
         code = work()
@@ -241,7 +241,7 @@ def _leave_with(work: Callable[[], int]) -> NoReturn:
 
 
 def wait(process: int, end_s: float) -> int:
-    """What a process has ended with, which leads a group; with it ends what it has started.
+    """Wait for the leader of a process group and end the group; returns the exit status.
 
     Args:
         process: Its id.
@@ -254,7 +254,7 @@ def wait(process: int, end_s: float) -> int:
 
 def _ended(process: int, end_s: float) -> int | None:
     if os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
-        os.killpg(process, signal.SIGKILL)  # before its id is given to another
+        os.killpg(process, signal.SIGKILL)  # Before another process can get its id.
         return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     if time.monotonic() > end_s:
         os.killpg(process, signal.SIGKILL)
@@ -269,7 +269,7 @@ _outcomes = sys.stdout
 
 
 def main() -> None:
-    """Do what is asked for on standard input."""
+    """Do what standard input asks for."""
     global _outcomes  # noqa: PLW0603 - pytest takes standard output for itself
     _outcomes = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)

@@ -1,4 +1,4 @@
-"""Which modules are mutated, which tests concern each, and the mutants that nothing can tell."""
+"""Which modules are mutated, the tests of each, and the equivalent mutants."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
         "tests/server/api/test_places.py",
     ),
 }
-"""Modules, and the files of the tests that hold their rules."""
+"""Modules, and the files that test their rules."""
 
 EQUIVALENT: Mapping[str, str] = {
     "tally._merge_by_name: 0 => 1": "all parts have the same names here, and there are two or more",
@@ -212,4 +212,4 @@ EQUIVALENT: Mapping[str, str] = {
         "the store, which is asked next, has the same ends"
     ),
 }
-"""Mutants that do what the module does, each with the reason."""
+"""Mutants that behave like the module, each with the reason."""

@@ -1,4 +1,4 @@
-"""Play a world again: `python -m tests.campaigns.simulation SEED [ACT]...` tells what it breaks."""
+"""Replay a world: `python -m tests.campaigns.simulation SEED [ACT]...` prints the broken laws."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.campaigns.simulation.world import play
 
 
 def main() -> int:
-    """Play the world that is named; whether it breaks a law."""
+    """Play the named world; returns whether it breaks a law."""
     seed, *wanted = map(int, sys.argv[1:])
     chance = Random(seed)
     print(Rules.drawn(chance))

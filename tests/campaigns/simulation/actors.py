@@ -1,4 +1,4 @@
-"""Those who use a world's servers: writers, which go on whatever happens, and organisers."""
+"""Users of a world's servers: writers, which never give up, and organisers."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 ORGANISER = Caller(role=Role.ORGANISER)
 TRIES = 12
-"""How often a writer tries what gets no answer."""
+"""How often a writer retries a call without an answer."""
 
 PAUSE_S = (0.5, 8.0)
 TIMEOUT_S = 40.0
-"""How long a client waits for an answer."""
+"""Timeout of a client's call."""
 
 
 def team(name: str) -> Caller:
@@ -35,14 +35,14 @@ def team(name: str) -> Caller:
 
 
 class Network:
-    """The way from clients to servers.
+    """The network between clients and servers.
 
     Args:
         world: The world.
 
     Attributes:
-        bad_until_s: Messages are lost, come twice and take long before.
-        broken: How many had such a fate.
+        bad_until_s: Until then messages are lost, duplicated and delayed.
+        broken: The number of such messages.
     """
 
     def __init__(self, world: World) -> None:
@@ -51,7 +51,7 @@ class Network:
         self.broken = 0
 
     async def call(self, chance: Random, make: Callable[[Server], Coroutine[Any, Any, Any]]) -> Any:
-        """Call whichever server serves.
+        """Call one of the servers that serve.
 
         Raises:
             UnavailableError: If there is no answer.
@@ -59,7 +59,7 @@ class Network:
         """
         server = await self._sent(chance)
         working = server.spawn(make(server))
-        if self._goes_wrong(chance):  # it comes twice
+        if self._goes_wrong(chance):  # A duplicated message.
             again = self._world.a_server(chance)
             if again is not None:
                 _forget(again.spawn(make(again)))
@@ -93,14 +93,14 @@ class Network:
 
 
 class Writer:
-    """Sends a submission, and goes on after every break.
+    """Sends a submission, and continues after every break.
 
     Args:
         world: The world.
-        chance: All its chance.
-        caller: Whose it is.
+        chance: Its source of randomness.
+        caller: The caller that owns the submission.
         name: Name of the submission.
-        plan: The batches of each stream, in their order.
+        plan: The batches of each stream, in order.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Writer:
         """Create the submission, send all of it, and end it.
 
         Args:
-            end: `seal`, `cancel`, or anything else to leave it as it is.
+            end: `seal`, `cancel`, or anything else to leave it open.
         """
         try:
             request = f"create {self.name.submission}"
@@ -134,10 +134,10 @@ class Writer:
             elif end == "cancel":
                 await self._tried(lambda server: server.cancel(self.caller, self.name))
         except (UnavailableError, VidscoreError):
-            return  # what is left is for time to end
+            return  # An open submission is ended later by its quiet time.
 
     async def send(self) -> None:
-        """Send every stream, at once.
+        """Send all streams concurrently.
 
         Raises:
             UnavailableError: If there was no answer for too long.
@@ -164,7 +164,7 @@ class Writer:
                         f"{place} ends at {opened.next_offset}, and {told} was acknowledged"
                     )
                 if opened.next_offset not in ends:
-                    return  # another writer cuts otherwise
+                    return  # Another writer cuts the batches differently.
                 first = ends.index(opened.next_offset)
                 while first < len(plan):
                     several = self._chance.randint(1, 4)
@@ -203,7 +203,7 @@ class Writer:
 async def tried(
     world: World, chance: Random, make: Callable[[Server], Coroutine[Any, Any, Any]]
 ) -> Any:
-    """Call until there is an answer.
+    """Retry a call until there is an answer.
 
     Raises:
         UnavailableError: If there was none for too long.
@@ -220,7 +220,7 @@ async def tried(
 def some_submission(
     world: World, chance: Random, states: frozenset[SubmissionState]
 ) -> SubmissionName | None:
-    """One of the submissions that are in some states now; None where there is none."""
+    """A random submission that is in one of the states now; None if there is none."""
     found = sorted(
         key for key, record in world.store.state.submissions.items() if record.state in states
     )

@@ -1,4 +1,4 @@
-"""What befalls a world: acts, each at its time, of its own chance, which may be left out."""
+"""The events of a world: acts, each with its own time and randomness, so any can be left out."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from tests.campaigns.simulation.world import World
 
 END_S = 400.0
-"""Acts begin before."""
+"""Upper bound on the time at which acts begin."""
 
 COUNTS = (6, 24)
-"""How many acts a world has."""
+"""Lower and upper bound on the number of acts of a world."""
 
 TEAMS = ("red", "blue")
 Play = Callable[["World", Random], Coroutine[Any, Any, None]]
@@ -30,23 +30,23 @@ Play = Callable[["World", Random], Coroutine[Any, Any, None]]
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """Something that befalls a world.
+    """An event in a world.
 
     Attributes:
         at_s: When it begins.
-        kind: What it is.
+        kind: Its kind.
     """
 
     at_s: float
     kind: str
 
     async def play(self, world: World, chance: Random) -> None:
-        """Let it happen."""
+        """Perform it."""
         await KINDS[self.kind][1](world, chance)
 
 
 def drawn(chance: Random) -> list[Act]:
-    """Acts by chance, in their order; the first ones bring something to score."""
+    """Random acts, sorted by time; the first ones create something to score."""
     weights = [weight for weight, _ in KINDS.values()]
     kinds = chance.choices(list(KINDS), weights, k=chance.randint(*COUNTS))
     times = sorted(chance.uniform(0.0, END_S) for _ in kinds)
@@ -69,7 +69,7 @@ async def _submit(world: World, chance: Random) -> None:
 
 
 def _plan(chance: Random) -> Mapping[str, list[Batch]]:
-    """Batches of one or two streams, whose frames are all different."""
+    """Batches of one or two streams, all frames different."""
     numbers = list(range(chance.randint(1, 14)))
     plan: dict[str, list[Batch]] = {}
     streams = chance.choice((("default",), ("default",), ("default", "second")))
@@ -83,7 +83,7 @@ def _plan(chance: Random) -> Mapping[str, list[Batch]]:
 async def _compete(
     world: World, chance: Random, writer: Writer, plan: Mapping[str, list[Batch]]
 ) -> None:
-    """Another writer takes the streams over."""
+    """Another writer takes over the streams."""
     await asyncio.sleep(chance.uniform(0.0, 20.0))
     other = Writer(world, chance, writer.caller, writer.name.submission, plan)
     try:
@@ -107,7 +107,7 @@ async def _publish(world: World, chance: Random) -> None:
 
 
 async def _look(world: World, chance: Random) -> None:
-    """A team looks at the board, several times."""
+    """A team reads the board several times."""
     for _ in range(4):
         begun = world.store.time()
         try:
@@ -202,7 +202,7 @@ KINDS: Mapping[str, tuple[float, Play]] = {
     "times of failing jobs": (1.5, _bad_jobs),
     "leaps of the clock": (0.7, _leap),
 }
-"""Kinds of acts, each with how often it comes among the others, and what it does."""
+"""The kinds of acts, each with its weight and its action."""
 
 USES = frozenset(
     {
@@ -216,4 +216,4 @@ USES = frozenset(
     }
 )
 FAULTS = frozenset(KINDS) - USES
-"""Kinds of acts that go wrong; the others are use."""
+"""The kinds of acts that are faults; the others are normal use."""

@@ -1,4 +1,4 @@
-"""Batches of a world: numbers of frames without objects, of which nothing has to be decoded."""
+"""Batches of a world: frame numbers without objects, so that nothing has to be decoded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Batch:
 
     Attributes:
         numbers: Numbers of its frames, all of one sequence.
-        variety: Tells batches of the same frames apart.
+        variety: Distinguishes batches of the same frames.
     """
 
     numbers: tuple[int, ...]
@@ -52,14 +52,14 @@ class Codec:
     def read_alike_batches(
         self, messages: Sequence[Batch], *_: object
     ) -> tuple[Annotations, list[int]]:
-        """Messages as one, and the frames of each."""
+        """Messages joined into one, and the frames of each."""
         joined = tuple(number for message in messages for number in message.numbers)
         return _annotations(joined), [len(message.numbers) for message in messages]
 
 
 @cache
 def _empty(count: int) -> dict[str, Any]:
-    """All columns of frames without objects but their numbers."""
+    """All columns but the frame numbers, for frames without objects."""
     return {
         "sequences": (SequenceKey("", SEQUENCE),),
         "labels": (),

@@ -1,4 +1,4 @@
-"""What must hold in every world, whatever happens; looked at with every commit, and at the end."""
+"""The laws that hold in every world; checked at every commit and at the end."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ STEPS: frozenset[tuple[S, S]] = frozenset(
         (S.FAILED, S.SEALED),
     }
 )
-"""From which state a submission with frames may come to which; a draft may also begin anew."""
+"""The allowed transitions of a submission with frames; a draft may also start again."""
 
 OF_SUBMISSIONS = frozenset({"submissions", "streams", "batches", "frames", "scores", "failed"})
-"""Tables whose keys begin with that of a submission."""
+"""Tables whose keys begin with the submission's key."""
 
 SETTLED = frozenset({S.SCORED, S.FAILED, S.CANCELLED})
 LATE_S = 60.0
-"""A beat that is written with a time so long ago was on its way when the clock leapt."""
+"""A heartbeat older than this was on its way when the clock jumped."""
 
 QUIET = frozenset({"sealed_when_quiet", "cancelled_when_quiet"})
 TAKING = frozenset({S.OPEN, S.RECEIVING})
@@ -66,7 +66,7 @@ TAKING = frozenset({S.OPEN, S.RECEIVING})
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """A batch of which a client was told that it is stored."""
+    """A batch that a client was told is stored."""
 
     submission: SubmissionKey
     stream: str
@@ -75,13 +75,13 @@ class Acknowledged:
 
 
 class Laws:
-    """Holds the commits of a world to its laws.
+    """Checks the commits of a world against its laws.
 
     Attributes:
-        broken: What did not hold, a line each.
+        broken: The violations, one line each.
         acknowledged: What clients were told.
-        commits: How many there were.
-        history: A digest of all that was committed, in its order.
+        commits: The number of commits.
+        history: A digest of all commits in order.
     """
 
     def __init__(self) -> None:
@@ -98,7 +98,7 @@ class Laws:
         self._rules: Rules
 
     def begin(self, time: Callable[[], datetime], now_s: Callable[[], float], rules: Rules) -> None:
-        """Begin to look.
+        """Start checking.
 
         Args:
             time: The store's clock.
@@ -111,7 +111,7 @@ class Laws:
         self.release = ReleaseLaws(rules, time, self._break)
 
     def sealed(self, key: SubmissionKey, expected: int, found: int) -> None:
-        """Note that a client was told that a submission is sealed, with so many frames."""
+        """Note that a client was told that a submission is sealed, with this number of frames."""
         self._sealed[key] = found
         if expected != found:
             self._break(f"{key[1]} was sealed with {found} frames in place of {expected}")
@@ -123,7 +123,7 @@ class Laws:
         after: State,
         about: Collection[SubmissionKey] | None,
     ) -> None:
-        """Look at a commit."""
+        """Check a commit."""
         if about is not None:
             self._touches_no_other(about, before, after)
         self.commits += 1
@@ -145,7 +145,7 @@ class Laws:
             self._beats(after)
 
     def _truth(self, state: State) -> None:
-        """Of each revision that anybody sees all batches are there, and of no other one any."""
+        """Every visible revision has all its batches."""
         for key in state.truth:
             found = [
                 payload for at, payload in sorted(state.truth_batches.items()) if at[:2] == key
@@ -161,7 +161,7 @@ class Laws:
         before: State,
         after: State,
     ) -> None:
-        """Look at a change of a submission."""
+        """Check a change of a submission."""
         old, new = change
         self._states(key, old, new)
         if old is not None:
@@ -173,7 +173,7 @@ class Laws:
             self._ends(owner, key, (old, new), before)
 
     def at_the_end(self, state: State) -> None:
-        """Look at what is left once everything has come to rest."""
+        """Check the final state, once all work is done."""
         for told in self.acknowledged:
             self._kept(told, state)
         for key, count in self._sealed.items():
@@ -193,13 +193,13 @@ class Laws:
             self._break("the board does not come to show the newest truth")
 
     def found(self, what: str) -> None:
-        """Note what somebody else has found."""
+        """Record a violation that other code found."""
         self._break(what)
 
     def _touches_no_other(
         self, about: Collection[SubmissionKey], before: State, after: State
     ) -> None:
-        """A command that names its submissions runs beside others, and must leave theirs alone."""
+        """A command that names its submissions must change nothing else."""
         mine = {tuple(key) for key in about}
         for name, old in vars(before).items():
             if name == "serving":
@@ -244,7 +244,7 @@ class Laws:
                 self._break(f"{key[1]} was retried as {new.state_reason}, {new.seal_time}")
 
     def _waits(self, key: SubmissionKey, old: SubmissionRecord, new: SubmissionRecord) -> None:
-        """Nobody waits for truth again who has waited as long as the policy says."""
+        """A submission whose waiting time for truth is used up does not wait again."""
         longest_s = self._policy.truth_timeout_s
         if old.state is S.FAILED:
             self._waited_s[key] = 0.0
@@ -260,7 +260,7 @@ class Laws:
         change: tuple[SubmissionRecord, SubmissionRecord],
         before: State,
     ) -> None:
-        """Only who has the lease says what a scoring has come to."""
+        """Only the owner of the lease may record the outcome of a scoring."""
         old, new = change
         if old.state is not S.SCORING or new.state not in {S.SCORED, S.FAILED}:
             return
@@ -274,7 +274,7 @@ class Laws:
     # --- quotas and quiet times ---------------------------------------------------------------
 
     def _quotas(self, old: SubmissionRecord, new: SubmissionRecord, state: State) -> None:
-        """Whoever takes a place leaves its team within its quotas; who is retried asks nobody."""
+        """A submission that newly counts keeps its team within its quotas; retries are free."""
         first = old.frame_count == 0 < new.frame_count
         if not first and not (old.state in TAKING and new.state is S.SEALED):
             return
@@ -294,9 +294,9 @@ class Laws:
             self._break(f"{new.team} has {today} submissions of {most_today} on {day}")
 
     def _beats(self, state: State) -> None:
-        """Note since when there was no outage; of a leap on the way of a beat no server knows."""
+        """Note the end of an outage, unless the clock jumped while a heartbeat was on its way."""
         now_s = self._now_s()
-        longest_beats = OUTAGE_BEATS + TIMEOUT_BEATS  # the last answer may have come so late
+        longest_beats = OUTAGE_BEATS + TIMEOUT_BEATS  # The last answer may have been this late.
         if now_s - self._beat_at_s > longest_beats * self._rules.settings.heartbeat_interval_s:
             late_s = (self._time() - state.serving[SERVING].beat_time).total_seconds()
             self._back_at = self._time() if late_s < LATE_S else None
@@ -305,7 +305,7 @@ class Laws:
     def _quiet(
         self, key: SubmissionKey, old: SubmissionRecord, new: SubmissionRecord | None
     ) -> None:
-        """Only who was quiet for long enough is ended, and while nobody served nobody was."""
+        """Only a submission that was quiet long enough since the last outage is ended."""
         if new is not None and new.state_reason not in QUIET:
             return
         if new is not None and new.state is old.state:
@@ -323,7 +323,7 @@ class Laws:
                 self._break(f"{key[1]} was ended as quiet {since_s:.1f} s after an outage")
 
     def _finished(self, operation: OperationRecord) -> None:
-        """A re-scoring ends, and where it says that all went well it has scored everything."""
+        """A re-scoring ends, and one that reports success has scored everything."""
         if not operation.done:
             self._break(f"{operation.operation} is not done")
         elif operation.error is None:
@@ -335,9 +335,9 @@ class Laws:
     # --- frames ----------------------------------------------------------------------------
 
     def _frames(self, key: SubmissionKey, record: SubmissionRecord, state: State) -> None:
-        """Every count of a submission's frames is the same."""
+        """All counts of a submission's frames agree."""
         if record.state is S.CANCELLED:
-            return  # what it had is freed
+            return  # Its frames are freed.
         offsets = sum(entry.next_offset for at, entry in state.streams.items() if at[:2] == key)
         batches = sum(entry.frame_count for at, entry in state.batches.items() if at[:2] == key)
         frames = sum(at[:2] == key for at in state.frames)
@@ -348,7 +348,7 @@ class Laws:
             )
 
     def _kept(self, told: Acknowledged, state: State) -> None:
-        """What was acknowledged is there, once."""
+        """Acknowledged frames are stored exactly once."""
         record = state.submissions.get(told.submission)
         if record is not None and record.state is S.CANCELLED:
             return
@@ -364,7 +364,7 @@ class Laws:
     # --- scores ----------------------------------------------------------------------------
 
     def _scored(self, owner: str, score: ScoreRecord, before: State, after: State) -> None:
-        """A score is of every frame, and of who has the lease."""
+        """A score covers every frame, and is written by the owner of the lease."""
         key = (score.benchmark, score.submission)
         stored = sorted(at[4] for at in after.frames if at[:2] == key)
         scored = orjson.loads(score.report)
@@ -381,7 +381,7 @@ class Laws:
 
 
 def _shown(table: Any) -> Any:
-    """A table without what hidden benchmarks have."""
+    """A table without the rows of hidden benchmarks."""
     if not isinstance(table, dict):
         return table
     names = {key: key[0] if isinstance(key, tuple) else key for key in table}
@@ -391,7 +391,7 @@ def _shown(table: Any) -> Any:
 def _same_frames(
     old: SubmissionRecord | None, new: SubmissionRecord, before: State, after: State
 ) -> bool:
-    """Whether nothing has changed that is said of the frames of a submission."""
+    """Whether everything recorded about a submission's frames is unchanged."""
     return (
         old is not None
         and (old.frame_count, old.state) == (new.frame_count, new.state)
@@ -404,7 +404,7 @@ def _same_frames(
 def _changed(
     before: Mapping[Key, Value], after: Mapping[Key, Value]
 ) -> Iterator[tuple[Key, Value | None, Value | None]]:
-    """What is another record, what is new and what is gone."""
+    """The records that were changed, added and removed."""
     if after is before:
         return
     for key, value in after.items():

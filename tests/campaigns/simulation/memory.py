@@ -1,8 +1,8 @@
 """A store in memory that answers as the real one does; a world takes milliseconds with it.
 
-Neither records nor tables ever change: what is written makes new ones. So a snapshot costs nothing,
-and a table that is the same object as before is as it was. It has what the simulated parts of a
-server ask for, and no more. A world may be held to the real store: see
+Records and tables are immutable: a write makes new ones. So a snapshot is free, and a table that is
+the same object as before is unchanged. It implements only what the simulated parts of a server
+use. A world may be checked against the real store: see
 `tests.campaigns.simulation.mirror`.
 """
 
@@ -41,7 +41,7 @@ StoredFrame = tuple[str, str, str, str, int]
 
 @dataclass
 class State:
-    """Everything that a store holds; a command puts other tables into a copy."""
+    """The content of a store; a command replaces tables in a copy."""
 
     benchmarks: dict[str, BenchmarkRecord] = field(default_factory=dict)
     truth: dict[tuple[str, int], TruthRevisionRecord] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class State:
     serving: dict[str, ServingRecord] = field(default_factory=dict)
 
     def copy(self) -> State:
-        """The same, whose tables may be replaced by themselves."""
+        """A shallow copy, whose tables can be replaced separately."""
         return State(**vars(self))
 
 
@@ -68,7 +68,7 @@ SERVING = "serving"
 
 
 class MemoryReader:
-    """One consistent state; it never changes, whatever is committed meanwhile.
+    """One consistent state, which later commits do not change.
 
     Args:
         state: The state.

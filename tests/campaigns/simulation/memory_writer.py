@@ -34,7 +34,7 @@ Value = TypeVar("Value")
 
 
 class MemoryTransaction(MemoryReader):
-    """A state that can be written to; it is thrown away where its command raises."""
+    """A state that can be written to; discarded if its command raises."""
 
     # --- the site --------------------------------------------------------------------------
 
@@ -139,7 +139,7 @@ class MemoryTransaction(MemoryReader):
                 return True
             if hidden not in state.leases:
                 own = [key for key in state.truth_batches if key[0] == hidden]
-                batches -= len(own) + 2  # its revision and itself
+                batches -= len(own) + 2  # Its revision and the benchmark itself.
                 self._delete_benchmark(hidden)
         return batches <= 0
 
@@ -192,7 +192,7 @@ class MemoryTransaction(MemoryReader):
         return False
 
     def delete_live_clock(self, benchmark: str, submission: str) -> None:
-        """There is none."""
+        """Do nothing: there is no live clock."""
 
     def raise_epoch(self, benchmark: str, submission: str, stream: str) -> StreamRecord:
         """Open a stream under its next epoch, and create it if it is new."""

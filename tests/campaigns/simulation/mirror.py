@@ -1,7 +1,7 @@
-"""Holds the store in memory to the real one: whatever is asked of it is asked of both.
+"""Compares the store in memory with the real one: every call is made on both.
 
-Every call of a command goes to a transaction in memory and to one over SQLite, and both must answer
-alike, or raise the same.
+Each call of a command goes to a transaction in memory and to one on SQLite. Both must give the same
+answer or raise the same error.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from vidscore_server.store.transaction import Transaction
 
 
 class Mirror:
-    """A database in memory that follows a world's store.
+    """A database in memory that mirrors a world's store.
 
     Attributes:
-        calls: How many were answered.
-        differences: Those that were not answered alike.
+        calls: The number of calls that were compared.
+        differences: The calls with different answers.
     """
 
     def __init__(self) -> None:
@@ -42,13 +42,13 @@ class Mirror:
         metadata.create_all(self._connection)
 
     def transaction(self, state: State, clock: Callable[[], datetime]) -> Any:
-        """A transaction over both."""
+        """A transaction on both."""
         real = _Timed(self._connection, clock)
         return _Both(MemoryTransaction(state, clock), real, self)
 
     @contextmanager
     def command(self) -> Iterator[None]:
-        """What a command raises leaves nothing behind."""
+        """A command that raises changes nothing."""
         self._connection.exec_driver_sql("SAVEPOINT command")
         try:
             yield
@@ -59,12 +59,12 @@ class Mirror:
             self._connection.exec_driver_sql("RELEASE SAVEPOINT command")
 
     def close(self) -> None:
-        """Forget everything."""
+        """Delete everything."""
         self._connection.close()
 
 
 class _Timed(Transaction):
-    """The real transaction, by the clock of the world."""
+    """The real transaction, with the clock of the world."""
 
     def __init__(self, connection: Connection, clock: Callable[[], datetime]) -> None:
         super().__init__(connection)
@@ -76,7 +76,7 @@ class _Timed(Transaction):
 
 
 class _Both:
-    """Asks both, and tells where they differ."""
+    """Calls both, and records the differences."""
 
     def __init__(self, memory: MemoryTransaction, real: Transaction, mirror: Mirror) -> None:
         self._memory = memory

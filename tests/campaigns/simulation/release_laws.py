@@ -1,4 +1,4 @@
-"""What must hold of boards and of what is released, worked out anew beside the rules."""
+"""Invariants of boards and releases, recomputed independently of the rules."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from vidscore_server.store.records import ScoreRecord, SubmissionState
 MEASURE = "f1"
 STEP = 0.01
 Basis = tuple[int, str] | None
-"""Revision of the truth and configuration of the scores on the board; None while there is none."""
+"""Truth revision and configuration of the scores on the board; None while there is none."""
 
 
 class ReleaseLaws:
-    """Holds boards and releases to their laws.
+    """Checks boards and releases.
 
     Args:
         rules: Rules of the world.
         time: The store's clock.
-        broken: Told what does not hold.
+        broken: Receives the violations.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class ReleaseLaws:
         self._best: dict[str, float] = {}
 
     def committed(self, before: State, after: State) -> None:
-        """Look at a commit that may have changed scores or the board."""
+        """Check a commit that may have changed scores or the board."""
         old, shown = _shown(before), _shown(after)
         if old != shown:
             self._moved(old, shown, before, after)
@@ -64,7 +64,7 @@ class ReleaseLaws:
                 self._break(f"{found} is released to {team}, expected {self._best.get(team)}")
 
     def looked_at(self, entries: Sequence[RankedEntry], begun: datetime) -> None:
-        """Look at a board as a team saw it.
+        """Check a board as a team saw it.
 
         Args:
             entries: The board.
@@ -78,7 +78,7 @@ class ReleaseLaws:
                 self._break(f"{entry.team} sees {value} of {entry.submission} at {begun}")
 
     def is_at_rest(self, state: State) -> bool:
-        """Whether the board shows the newest truth that is complete, or waits for an organiser."""
+        """Whether the board shows the newest complete truth, or waits for an organiser."""
         newest = max(
             (number for (_, number), one in state.truth.items() if one.complete), default=0
         )
@@ -96,7 +96,7 @@ class ReleaseLaws:
         )
 
     def _moved(self, old: Basis, shown: Basis, before: State, after: State) -> None:
-        """A board moves once everything is scored for it, and by itself only where it may."""
+        """A board moves once all its scores are there, and without an organiser only if it may."""
         if shown is None:
             self._break("the board is gone")
             return
@@ -110,7 +110,7 @@ class ReleaseLaws:
             self._break(f"the board moved to {shown[0]} and nobody has published it")
 
     def _under(self, shown: Basis, state: State) -> list[ScoreRecord]:
-        """The newest score of each submission on the board, in the order of their sealing."""
+        """The newest score of each submission on the board, sorted by time of sealing."""
         found = {
             _key(score)[:2]: score
             for score in sorted(state.scores.values(), key=lambda score: score.number)
@@ -123,7 +123,7 @@ class ReleaseLaws:
         return [score for _, score in records]
 
     def _released(self, score: ScoreRecord, state: State) -> None:
-        """What a score adds to what its team knows; one that was there before adds nothing."""
+        """What a score reveals to its team; a repeated score reveals nothing."""
         team = state.submissions[_key(score)[:2]].team
         again = any(
             other.number < score.number and _basis(other) == _basis(score) and other.published

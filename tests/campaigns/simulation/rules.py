@@ -1,4 +1,4 @@
-"""The rules of a world: its benchmark's policy, its servers' settings, how many there are."""
+"""The rules of a world: its benchmark's policy, its servers' settings and their number."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Rules:
     """The rules of a world.
 
     Attributes:
-        server_count: How many servers there are.
+        server_count: The number of servers.
         settings: Their settings.
         document: The definition of the benchmark, as the store keeps it.
         close_time: When it closes; None for never.
@@ -36,7 +36,7 @@ class Rules:
 
     @classmethod
     def drawn(cls, chance: Random) -> Rules:
-        """Rules by chance."""
+        """Random rules."""
         closes = chance.random() < 0.3
         close_time = BEGIN + timedelta(seconds=chance.randrange(100, 600)) if closes else None
         policy = {
@@ -63,7 +63,7 @@ class Rules:
         return from_json(self.document)
 
     def prepare(self, store: SharedStore) -> None:
-        """Put the benchmark into the store."""
+        """Insert the benchmark into the store."""
         record = BenchmarkRecord(BENCHMARK, self.document, None, self.close_time, BEGIN, BEGIN)
         store.run("nobody", lambda transaction: transaction.insert_benchmark(record))
 

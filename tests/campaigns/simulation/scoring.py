@@ -1,4 +1,4 @@
-"""Scoring, as a server of a world does it: it takes its time, and goes wrong in every way."""
+"""Simulated scoring on a server: it takes time, and fails in every way."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from vidscore_server.errors import WorkerLostError
 from vidscore_server.store import Reader
 
 STEPS = 1000
-"""So many values a score may have."""
+"""The number of possible values of a score."""
 
 HALF = 0.5 / STEPS
-"""Tells a value of the private part from all others."""
+"""Added to the values of the private part, to distinguish them from all others."""
 
 
 class Fate(Enum):
-    """What becomes of a job."""
+    """The outcome of a job."""
 
     WELL = auto()
     LONG = auto()
-    """It takes longer than a lease, which has to be prolonged meanwhile."""
+    """Longer than a lease, which must be renewed meanwhile."""
     LOST = auto()
     BROKEN = auto()
     HANGS = auto()
@@ -41,13 +41,13 @@ class Fate(Enum):
 
 @dataclass
 class Luck:
-    """What jobs come to.
+    """Decides the outcomes of jobs.
 
     Attributes:
-        chance: All chance of the world.
-        bad_until_s: Jobs may go wrong before.
-        kinds: The ways in which they do.
-        wrong: How many went wrong.
+        chance: The world's source of randomness.
+        bad_until_s: Jobs may fail before this time.
+        kinds: The possible failures.
+        wrong: The number of failed jobs.
     """
 
     chance: Random
@@ -56,26 +56,26 @@ class Luck:
     wrong: int = 0
 
     def fate(self, now_s: float) -> Fate:
-        """The fate of the next job."""
+        """The outcome of the next job."""
         found = self.chance.choice(self.kinds) if now_s < self.bad_until_s else Fate.WELL
         self.wrong += found is not Fate.WELL
         return found
 
 
 def value_of(submission: str, revision: int, portion: Portion) -> float:
-    """The score of a submission under a revision of the truth, as any server finds it."""
+    """The score of a submission under a truth revision, the same on any server."""
     digest = sha256(f"{submission}/{revision}/{portion}".encode()).digest()
     value = int.from_bytes(digest[:4], "big") % STEPS / STEPS
     return value + HALF if portion is Portion.PRIVATE else value
 
 
 class SimulatedScorer:
-    """In the place of what needs worker processes.
+    """Replaces the scorer, which needs worker processes.
 
     Args:
         context: The hosting context.
         benchmarks: Its benchmarks.
-        luck: What jobs come to.
+        luck: Decides the outcomes of jobs.
     """
 
     def __init__(self, context: Context, benchmarks: Benchmarks, luck: Luck) -> None:
@@ -84,13 +84,13 @@ class SimulatedScorer:
         self._luck = luck
 
     async def results(self, name: SubmissionName, revision: int, **_: bool) -> list[Result]:
-        """Score a submission; its report says which frames were there.
+        """Score a submission; the report lists its frames.
 
         Raises:
-            LookupError: If it is gone.
+            LookupError: If it no longer exists.
             TimeoutError: If it takes longer than the settings allow.
             WorkerLostError: If its worker dies.
-            RuntimeError: If the work goes wrong.
+            RuntimeError: If the work fails.
         """
         async with asyncio.timeout(self._context.settings.scoring_timeout_s):
             found = await self._context.read(lambda reader: self._read(reader, name, revision))
@@ -112,7 +112,7 @@ class SimulatedScorer:
         return [Result(evaluator, revision, key, partial, parts)]
 
     def frames_lack_truth(self, reader: Reader, name: SubmissionName, revision: int) -> bool:
-        """Nothing is shown live here, so that nobody asks."""
+        """Not needed: nothing is shown live in a world."""
         raise NotImplementedError
 
     def _duration_s(self, fate: Fate) -> float:

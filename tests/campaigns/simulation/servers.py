@@ -1,4 +1,4 @@
-"""A server of a world: the real rules over the store of the world, and its calls."""
+"""A server of a world: the real rules on the store of the world, and its calls."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ TRUTH = ([b"one"], [b"two", b"three"])
 """Batches of every truth, in two parts."""
 
 RESTART_S = 3.0
-"""How long a server waits before it tries once more to start."""
+"""Delay before a server that failed to start tries again."""
 
 Call = Callable[["Server"], Coroutine[Any, Any, Any]]
-"""What is done at a server, whichever it is."""
+"""A call that any server can take."""
 
 
 class UnavailableError(Exception):
-    """There was no answer; what became of the call nobody knows."""
+    """There was no answer, so the outcome of the call is unknown."""
 
 
 class Server:
@@ -59,9 +59,9 @@ class Server:
     Args:
         shared: The store.
         settings: Its limits.
-        luck: What its jobs come to.
-        name: Its name, another one in each life.
-        unexpected: Told of what should not have been raised.
+        luck: Decides the outcomes of its jobs.
+        name: Its name, a new one after each restart.
+        unexpected: Receives unexpected errors.
     """
 
     def __init__(
@@ -79,22 +79,22 @@ class Server:
         self._luck = luck
         self._name = name
         self._unexpected = unexpected
-        self._tasks: dict[asyncio.Task[Any], None] = {}  # in the order in which they end
+        self._tasks: dict[asyncio.Task[Any], None] = {}  # In the order in which they end.
 
     # --- its life --------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin to serve, once the store answers."""
+        """Start to serve, once the store answers."""
         self.spawn(self._live())
 
     def die(self) -> None:
-        """End in the middle of everything."""
+        """Stop at once, as a killed process does."""
         self.serves, self.store.dead = False, True
         for task in list(self._tasks):
             task.cancel()
 
     async def stop(self) -> None:
-        """End in good order, and hand the work over."""
+        """Shut down cleanly, and hand over the work."""
         if self.serves:
             self.serves = False
             for task in self._own_work:
@@ -105,7 +105,7 @@ class Server:
         self.die()
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Do something that ends with the server."""
+        """Start a task that ends with the server."""
         task = asyncio.create_task(work)
         self._tasks[task] = None
         task.add_done_callback(lambda done: self._tasks.pop(done, None))
@@ -126,7 +126,7 @@ class Server:
         self.serves = True
 
     def _assemble(self) -> None:
-        """Put the parts of a server together, as `vidscore_server.domain.hosting` does."""
+        """Assemble the parts of a server, as `vidscore_server.domain.hosting` does."""
         store = cast("SqlStore", self.store)
         monotonic = asyncio.get_running_loop().time
         clock = StoreClock(store, monotonic)
@@ -161,7 +161,7 @@ class Server:
                 await self.rescoring.advance()
                 await self.boards.advance()
             except StoreError:
-                pass  # the next round goes on
+                pass  # The next round continues.
             except LeaseLostError as error:
                 self._unexpected(f"upkeep met {error!r}")
             except Exception as error:  # noqa: BLE001 - whatever it is, it is found
@@ -171,7 +171,7 @@ class Server:
     # --- its calls -------------------------------------------------------------------------
 
     def request(self, caller: Caller, action: str, request_id: str = "") -> Request:
-        """A request that comes in now."""
+        """A request that arrives now."""
         return Request(caller, action, self.context.clock(), request_id, action)
 
     async def create(self, caller: Caller, submission: str, request_id: str) -> str:
@@ -192,7 +192,7 @@ class Server:
         batches: Sequence[tuple[int, Batch]],
         acknowledge: Callable[[int], None],
     ) -> None:
-        """Append batches by one call, each at its offset; acknowledges one after another."""
+        """Append batches in one call, each at its offset; yields the acknowledgements."""
 
         def look(reader: Reader) -> None:
             visible(reader, stream.of_submission, caller)
@@ -212,7 +212,7 @@ class Server:
                 stored.add_done_callback(_forget)
 
     async def seal(self, caller: Caller, name: SubmissionName, expected: int | None) -> int:
-        """Seal a submission; gives how many frames it has."""
+        """Seal a submission; returns the number of its frames."""
         found = await self.submissions.seal(self.request(caller, "seal"), name, expected)
         return found.record.frame_count
 
@@ -221,21 +221,21 @@ class Server:
         await self.submissions.cancel(self.request(caller, "cancel"), name)
 
     async def retry(self, caller: Caller, name: SubmissionName, request_id: str) -> None:
-        """Have a failed submission scored again."""
+        """Score a failed submission again."""
         await self.submissions.retry(self.request(caller, f"retry {name}", request_id), name)
 
     async def rescore(self, caller: Caller, request_id: str) -> str:
-        """Have everything scored again."""
+        """Score everything again."""
         request = self.request(caller, "rescore", request_id)
         return (await self.rescoring.create(request, BENCHMARK, (), "")).operation
 
     async def publish(self, caller: Caller) -> None:
-        """Move the board, as an organiser who has seen the differences."""
+        """Publish the new board, as an organiser who has seen the differences."""
         request = self.request(caller, "publish")
         await self.boards.publish(request, BENCHMARK, validate_only=False)
 
     async def upload(self, caller: Caller, request_id: str, *, complete: bool) -> str:
-        """Make a revision of the truth."""
+        """Upload a truth revision."""
         request = self.request(caller, "upload", request_id)
 
         def make(transaction: Transaction, hidden: str) -> str:
@@ -273,7 +273,7 @@ class Server:
 
 
 async def _nobody(_: bool) -> None:
-    """Nobody is told whether the store can be written to."""
+    """Notify nobody whether the store is writable."""
 
 
 def _forget(stored: asyncio.Future[int]) -> None:

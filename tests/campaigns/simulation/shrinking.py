@@ -1,4 +1,4 @@
-"""A world that breaks a law with as few acts as possible."""
+"""Shrink a world that breaks a law to as few acts as possible."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from tests.campaigns.simulation.world import Outcome, play
 
 
 def shrunk(found: Outcome) -> Outcome:
-    """The same world without the acts that the breach does without.
+    """The same world without the acts that the violation does not need.
 
-    Halves are left out first, then quarters, and so on, as long as a law is still broken.
+    Leaves out halves first, then quarters, and so on, as long as a law is still broken.
 
     Args:
         found: A world that breaks a law.
@@ -28,6 +28,6 @@ def shrunk(found: Outcome) -> Outcome:
 
 
 def command(found: Outcome) -> str:
-    """What plays a world again, from the root of the repository."""
+    """The command that replays a world, from the root of the repository."""
     acts = " ".join(map(str, found.acts))
     return f".venv/bin/python -m tests.campaigns.simulation {found.seed} {acts}".strip()

@@ -1,8 +1,8 @@
-"""The store that the servers of a world share, and the way of each of them to it.
+"""The store that the servers of a world share, and the connection of each server to it.
 
-A command runs at one moment, as if alone, and the answer comes later, or never: on its way the
+A command takes effect at one moment, in isolation. Its answer comes later or never: meanwhile the
 server may die, the connection may break before or after the commit, or everything may take so long
-that others have given the server up.
+that other servers take over.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import SubmissionKey
 
 BEGIN = datetime(2026, 5, 1, 12, tzinfo=UTC)
-"""The time of the store when a world begins."""
+"""The store's time when a world begins."""
 
 QUICK_S = (0.001, 0.02)
-"""How long a command takes on its way there, and its answer on its way back."""
+"""Bounds on the time of a command to the store, and of its answer."""
 
 SLOW_S = (5.0, 60.0)
-"""The same at a server that hardly gets on: others take over its work meanwhile."""
+"""The same for a very slow server, whose work others take over meanwhile."""
 
 
 class Observer(Protocol):
-    """Sees every commit."""
+    """Is notified of every commit."""
 
     def committed(
         self,
@@ -42,31 +42,31 @@ class Observer(Protocol):
         after: State,
         about: Collection[SubmissionKey] | None,
     ) -> None:
-        """Look at a commit.
+        """Check a commit.
 
         Args:
             owner: The server.
-            before: What was stored.
-            after: What is stored.
-            about: The only submissions that it may have touched; None for any.
+            before: The state before it.
+            after: The state after it.
+            about: The only submissions that it may change; None for any.
         """
 
 
 class SharedStore:
-    """What all servers share.
+    """The store of all servers.
 
     Args:
-        loop: The time of the world.
-        chance: All chance of it.
-        observer: Sees every commit.
-        mirror: Holds all answers to those of the real store; None to go without.
+        loop: The event loop of the world.
+        chance: The source of randomness.
+        observer: Is notified of every commit.
+        mirror: Compares all answers with those of the real store; None to skip that.
 
     Attributes:
-        state: What is stored.
-        down_until_s: Nothing answers before.
-        breaking_until_s: Connections break before now and then.
-        broken: Answers that were lost, and commands that failed.
-        unanswered: What dead servers wait for still; who waits there is kept until the end.
+        state: The present content.
+        down_until_s: No command is answered before this time.
+        breaking_until_s: Connections break at random before this time.
+        broken: Lost answers and failed commands.
+        unanswered: What tasks of dead servers wait for; kept until the end.
     """
 
     def __init__(
@@ -92,16 +92,16 @@ class SharedStore:
         return BEGIN + self._leapt + timedelta(seconds=self.loop.time())
 
     def leap(self, seconds: float) -> None:
-        """Set the store's clock."""
+        """Set the store's clock, forwards or backwards."""
         self._leapt += timedelta(seconds=seconds)
 
     @property
     def is_down(self) -> bool:
-        """Whether it answers nobody."""
+        """Whether it answers no command."""
         return self.loop.time() < self.down_until_s
 
     def breaks(self) -> bool:
-        """Whether a connection breaks now."""
+        """Decide whether a connection breaks now."""
         return self.loop.time() < self.breaking_until_s and self.chance.random() < 0.25
 
     def run(
@@ -110,7 +110,7 @@ class SharedStore:
         command: Callable[[Any], Any],
         about: Collection[SubmissionKey] | None = None,
     ) -> Any:
-        """Run a command; what it raises leaves nothing behind."""
+        """Run a command; one that raises changes nothing."""
         before, after = self.state, self.state.copy()
         if self.mirror is None:
             result = command(MemoryTransaction(after, self.time))
@@ -130,15 +130,15 @@ class SharedStore:
 
 
 class ServersStore:
-    """The store, as a server has it.
+    """The store as one server sees it.
 
     Args:
-        shared: What it shares with the others.
+        shared: The store of all servers.
         owner: The server's name.
 
     Attributes:
-        dead: Whether the server is: whatever it still had to say is not heard.
-        slow_until_s: It hardly gets on before.
+        dead: Whether the server is dead: its later commands are ignored.
+        slow_until_s: It is very slow before this time.
     """
 
     shared = True
@@ -153,7 +153,7 @@ class ServersStore:
     def submit(
         self, command: Callable[[Any], Any], about: Collection[SubmissionKey] | None = None
     ) -> Future[Any]:
-        """Queue a command, behind those before."""
+        """Queue a command behind the earlier ones."""
         future: Future[Any] = Future()
         loop = self._store.loop
         self._free_at_s = max(self._free_at_s, loop.time()) + self.delay_s()
@@ -164,14 +164,14 @@ class ServersStore:
         """Open a consistent state for reading.
 
         Raises:
-            StoreError: If nothing answers.
+            StoreError: If there is no answer.
         """
         if self.dead or self._store.is_down or self._store.breaks():
             raise StoreError("the store does not answer")
         return nullcontext(self._store.reader())
 
     def delay_s(self) -> float:
-        """How long the next way takes."""
+        """The random delay of the next message."""
         slow = self._store.loop.time() < self.slow_until_s
         return self._store.chance.uniform(*(SLOW_S if slow else QUICK_S))
 

@@ -1,7 +1,7 @@
-"""An event loop whose time passes only when nothing is left to do, and then at once.
+"""An event loop with simulated time, which jumps to the next event once no call is due.
 
-A world is little more than waiting, so that its speed is this loop's: what is to come is kept in
-tuples, which compare without Python, and its handles are none of asyncio's, which serve debugging.
+A world mostly waits, so the speed of this loop decides that of the world. Future calls are kept in
+tuples, which compare without Python code, and its handles lack the debugging of asyncio's.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from heapq import heappop, heappush
 from typing import Any
 
 RESOLUTION_S = 1e-6
-"""What is due within that of each other is due at once."""
+"""Calls whose times differ by less than this are due together."""
 
 
 class StuckError(Exception):
-    """Everything waits, and nothing will ever happen."""
+    """Everything waits, and no call is left."""
 
 
 class _Handle:
-    """A call that is to come."""
+    """A scheduled call."""
 
     __slots__ = ("args", "callback", "context", "ended")
 
@@ -35,19 +35,19 @@ class _Handle:
         self.ended = False
 
     def cancel(self) -> None:
-        """Let it not come."""
+        """Cancel it."""
         self.ended = True
 
     def cancelled(self) -> bool:
-        """Whether it does not come."""
+        """Whether it is cancelled."""
         return self.ended
 
 
 class VirtualLoop(asyncio.BaseEventLoop):
-    """The event loop of a world; what others do in threads is done in it, after a while.
+    """The event loop of a world; work for threads is done in the loop, after a delay.
 
     Args:
-        read_delay: Gives how long the next work beside the loop takes, in seconds.
+        read_delay: Returns the delay of the next work for a thread, in seconds.
     """
 
     def __init__(self, read_delay: Callable[[], float]) -> None:
@@ -65,7 +65,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def call_soon(  # type: ignore[override] # the handle has what is asked of handles here
         self, callback: Callable[..., Any], *args: Any, context: Context | None = None
     ) -> _Handle:
-        """Call a function next, behind those that are due already."""
+        """Call a function next, after those that are due already."""
         handle = _Handle(callback, args, context)
         self._due.append(handle)
         return handle
@@ -75,7 +75,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def call_at(  # type: ignore[override] # as above
         self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
     ) -> _Handle:
-        """Call a function at a time; those of one time in the order of the asking."""
+        """Call a function at a time; calls of the same time run in the order of scheduling."""
         handle = _Handle(callback, args, context)
         self._count += 1
         heappush(self._waiting, (when, self._count, handle))
@@ -84,13 +84,13 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def call_later(  # type: ignore[override] # as above
         self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
     ) -> _Handle:
-        """Call a function after a while."""
+        """Call a function after a delay."""
         return self.call_at(self._now_s + delay, callback, *args, context=context)
 
     def run_in_executor(  # type: ignore[override] # of the real one's kinds of work there is one
         self, _: object, function: Callable[..., Any], *args: Any
     ) -> asyncio.Future[Any]:
-        """Call a function after a while, in the loop."""
+        """Call a function after a delay, in the loop."""
         done: asyncio.Future[Any] = self.create_future()
 
         def run() -> None:
@@ -105,10 +105,10 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return done
 
     def _run_once(self) -> None:
-        """Call what is due, once the time has passed until something is.
+        """Run the calls that are due, after advancing the time to the next one.
 
         Raises:
-            StuckError: If nothing will ever be.
+            StuckError: If no call is left.
         """
         due, waiting = self._due, self._waiting
         if not due:
@@ -125,7 +125,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
                 self.call_exception_handler({"message": "a callback failed", "exception": error})
 
     def _pass(self) -> None:
-        """Let the time pass until something is due that is still wanted."""
+        """Advance the time to the next call that is not cancelled."""
         waiting = self._waiting
         while waiting and waiting[0][2].ended:
             heappop(waiting)

@@ -1,4 +1,4 @@
-"""A world: servers over one store, teams and organisers, and what befalls them from a seed."""
+"""A world: servers sharing one store, teams, organisers and faults, all from one seed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from vidscore_server.logs import LOGGER_NAME
 from vidscore_server.store.records import HIDDEN
 
 LONGEST_S = 4 * 3600.0
-"""Everything comes to rest in that time, once nothing befalls a world any more."""
+"""Time limit for all work to end once the acts are over."""
 
 LOOK_S = 30.0
 READ_S = (0.0, 0.02)
@@ -33,15 +33,15 @@ ENDINGS = 4
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a world came to.
+    """The result of a world.
 
     Attributes:
         seed: Its seed.
-        acts: The acts that it was played with, by their numbers.
+        acts: The numbers of the acts that were played.
         broken: Laws that did not hold.
-        counts: What befell it, and how often it committed.
+        counts: How often each kind of act happened, and the number of commits.
         ended: How its submissions ended, by the reason of their last state.
-        history: Digest of every commit, the same whenever the world is played.
+        history: Digest of all commits, the same at every replay.
     """
 
     seed: int
@@ -53,12 +53,12 @@ class Outcome:
 
 
 class World:
-    """A world that runs.
+    """A running world.
 
     Args:
-        seed: All chance of it.
-        loop: Its time.
-        mirror: Holds its store to the real one; None to go without.
+        seed: The seed of all randomness.
+        loop: Its event loop.
+        mirror: Compares its store with the real one; None to skip that.
     """
 
     def __init__(self, seed: int, loop: VirtualLoop, mirror: Mirror | None = None) -> None:
@@ -83,12 +83,12 @@ class World:
         return self.loop.time()
 
     def a_server(self, chance: Random) -> Server | None:
-        """One of the servers that serve."""
+        """A random server that serves."""
         found = [server for server in self.servers if server.serves]
         return chance.choice(found) if found else None
 
     def replace_server(self, number: int) -> None:
-        """Start a server in the place of one that has ended."""
+        """Start a server in place of one that has ended."""
         self._lives[number] += 1
         name = f"server {number}, life {self._lives[number]}"
         self.servers[number] = Server(
@@ -97,7 +97,7 @@ class World:
         self.servers[number].start()
 
     async def play(self, wanted: Collection[int]) -> None:
-        """Play the acts that are wanted, then wait until everything has come to rest."""
+        """Play the selected acts, then wait until all work has ended."""
         self.rules.prepare(self.store)
         for number in range(self.rules.server_count):
             self.servers.append(
@@ -117,7 +117,7 @@ class World:
         self.laws.at_the_end(self.store.state)
 
     async def _rest(self) -> None:
-        """Let nothing go wrong any more, and wait."""
+        """Stop all faults, and wait until all work has ended."""
         self.network.bad_until_s = self.luck.bad_until_s = 0.0
         self.store.down_until_s = self.store.breaking_until_s = 0.0
         for number, server in enumerate(self.servers):
@@ -149,8 +149,8 @@ def play(seed: int, wanted: Collection[int] | None = None, mirror: Mirror | None
 
     Args:
         seed: Its seed.
-        wanted: Numbers of the acts that are played; None for all.
-        mirror: Holds its store to the real one; None to go without.
+        wanted: Numbers of the acts to play; None for all.
+        mirror: Compares its store with the real one; None to skip that.
     """
     delays = Random(f"{seed}/reads")
     loop = VirtualLoop(lambda: delays.uniform(*READ_S))
@@ -174,7 +174,7 @@ def play(seed: int, wanted: Collection[int] | None = None, mirror: Mirror | None
 
 
 def _close(loop: VirtualLoop) -> None:
-    """End everything that still runs; what waits for a dead server has to be told twice."""
+    """End all running tasks; a task that waits for a dead server must be cancelled twice."""
     for _ in range(ENDINGS):
         if left := asyncio.all_tasks(loop):
             for task in left:
@@ -185,7 +185,7 @@ def _close(loop: VirtualLoop) -> None:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """What servers log of what befalls them is not wanted."""
+    """Suppress the log of servers about the simulated faults."""
     loggers = [logging.getLogger(name) for name in (LOGGER_NAME, "asyncio")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

@@ -1,4 +1,4 @@
-"""What a plug-in's author writes: the contract suite, and what the score should be."""
+"""What a plug-in's author writes: the contract suite, and tests of the score."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_mean_is_taken_over_the_frames_of_the_truth() -> None:
     assert report.value("frames") == 2
 
 
-def test_what_is_missing_and_what_is_surplus_is_told_row_by_row() -> None:
+def test_missing_and_surplus_objects_are_reported_per_row() -> None:
     """Of three objects the last is missing; the one detection of the empty frame is surplus."""
     truth = make_annotations({("", "a"): {0: [(0, 0), (1, 1), (2, 2)], 1: []}})
     sure, unsure = Thing((0, 0), confidence=0.5), Thing((1, 1), confidence=0.4)

@@ -71,11 +71,11 @@ class CountError(Evaluator[CountErrorParameters]):
 
     @property
     def growth(self) -> Growth:
-        """A row of two texts and three counts for each sequence."""
+        """A row of two texts and three counts per sequence."""
         return Growth("sequence", 40)
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
-        """Count objects and detections in each frame that is judged."""
+        """Count objects and detections in each scored frame."""
         truth, judged = aligned.truth, _judged(aligned)
         surplus = np.zeros(len(judged), dtype=np.int64)
         for side, rows, sign in zip(_sides(aligned), self._counted(aligned), (-1, 1), strict=True):
@@ -93,7 +93,7 @@ class CountError(Evaluator[CountErrorParameters]):
         return {"frames": table}
 
     def scores(self, tally: Tally) -> Scores:
-        """Scores of each sequence and of all together."""
+        """Scores per sequence and of all sequences together."""
         table = tally.tables["frames"]
         columns = [table.count(name) for name in _SCHEMA.counts]
         whole = Block(_measures(*(np.array([column.sum()]) for column in columns)))
@@ -103,9 +103,9 @@ class CountError(Evaluator[CountErrorParameters]):
         return Scores((whole, each) if table.row_count else (whole,))
 
     def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
-        """The first object of a frame goes with its first detection, the next with the next.
+        """Pair the objects and the detections of a frame in their order.
 
-        What is left over is missing, or surplus, and adds 1 to the error.
+        Each unpaired object is missing, each unpaired detection surplus; each adds 1 to the error.
         """
         at.check(self.name)
         builder = OutcomeBuilder(aligned)
@@ -131,7 +131,7 @@ class CountError(Evaluator[CountErrorParameters]):
     def outcome_figures(
         self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
     ) -> Mapping[str, Number]:
-        """Every measure: what is missing or surplus are the rows without a partner."""
+        """Every measure: rows without a partner are missing or surplus."""
         del at
         counts = (
             outcomes.frame_count,
@@ -153,7 +153,7 @@ class CountError(Evaluator[CountErrorParameters]):
 
 
 def _judged(aligned: Aligned) -> BoolArray:
-    """(F,) which frames count."""
+    """(F,) whether each frame counts."""
     judged: BoolArray = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
     return judged
 
@@ -163,7 +163,7 @@ def _sides(aligned: Aligned) -> tuple[Annotations, Annotations]:
 
 
 def _keys(frames: IntArray, frame_count: int) -> IntArray:
-    """(N,) a number for the frame of each object and its place there, given ascending frames."""
+    """(N,) keys of objects, from their frame and their rank in it, for ascending frames."""
     places = np.arange(len(frames)) - np.searchsorted(frames, frames)
     keys: IntArray = places * frame_count + frames
     return keys

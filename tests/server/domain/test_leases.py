@@ -67,6 +67,13 @@ async def test_a_lease_is_renewed_while_the_work_continues(tmp_path: Path) -> No
             assert await mine.run(WORK, until_prolonged()) == mine.owner
 
 
+async def _endless(given_up: asyncio.Event) -> None:
+    try:
+        await asyncio.Event().wait()
+    finally:
+        given_up.set()
+
+
 async def test_work_whose_lease_is_lost_is_abandoned(
     site: Context, two: tuple[Leases, Leases]
 ) -> None:
@@ -75,16 +82,9 @@ async def test_work_whose_lease_is_lost_is_abandoned(
     await site.write(lambda transaction: transaction.end_lease(WORK, mine.owner))
     await other.take_now(WORK)
     given_up = asyncio.Event()
-
-    async def endless() -> None:
-        try:
-            await asyncio.Event().wait()
-        finally:
-            given_up.set()
-
     async with asyncio.timeout(TIMEOUT_S):
         with pytest.raises(LeaseLostError):
-            await mine.run(WORK, endless())
+            await mine.run(WORK, _endless(given_up))
     assert given_up.is_set()
     assert await site.read(mine.elsewhere) == {WORK}
 
@@ -191,14 +191,7 @@ async def test_the_lease_of_a_server_that_stops_is_free_at_once(
 ) -> None:
     mine, other = servers
     given_up = asyncio.Event()
-
-    async def endless() -> None:
-        try:
-            await asyncio.Event().wait()
-        finally:
-            given_up.set()
-
-    await mine.begin("first", endless)
+    await mine.begin("first", lambda: _endless(given_up))
     await asyncio.sleep(0)
     async with asyncio.timeout(TIMEOUT_S):
         await mine.stop()

@@ -340,49 +340,6 @@ async def test_a_rescoring_that_changes_nothing_lists_no_differences(hosted: Hos
     assert _changes(await _waited(hosted.organiser, operation)) == []
 
 
-@pytest.mark.parametrize("visibility", [benchmark_pb2.VISIBILITY_LADDER, FINAL])
-async def test_submissions_that_could_not_be_rescored_are_listed_after_all_others(
-    hosted: Hosted, visibility: benchmark_pb2.Visibility
-) -> None:
-    await host(hosted, visibility=visibility)
-    break_when(hosted, of_red_under_new_truth)
-    await hosted.organiser.upload(CORRECTED)
-    await until_board(hosted.viewer, [(1, "blue", 1.0, 2), (0, "red", 1.0, 1)], OLD)
-    for client in (hosted.viewer, hosted.organiser):
-        board = await client.board()
-        assert [row.apart for row in board.rows] == [False, True]
-        assert board.submissions_to_rescore == 0
-
-
-async def test_what_stands_apart_under_the_ladder_has_what_was_released(hosted: Hosted) -> None:
-    """Each has found everything, once; 1.0 is released to a step of 0.3."""
-    await hosted.organiser.create_benchmark(ladder_step=0.3)
-    await hosted.organiser.upload(TRUTH)
-    await _submit(hosted.red, "r1", 1, 2, 3)
-    await _submit(hosted.blue, "b1", 1)
-    break_when(hosted, of_red_under_new_truth)
-    await hosted.organiser.upload(CORRECTED)
-    await until_board(hosted.organiser, [(1, "blue", 1.0, 2), (0, "red", 1.0, 1)], OLD)
-    for client in (hosted.viewer, hosted.red, hosted.blue):
-        assert rows(await client.board()) == [(1, "blue", 0.9, 2), (0, "red", 0.9, 1)]
-
-
-@pytest.mark.slow
-async def test_a_submission_listed_separately_is_ranked_once_a_rescoring_succeeds(
-    hosted: Hosted,
-) -> None:
-    await host(hosted)
-    broken = True
-    break_when(hosted, lambda job: broken and of_red_under_new_truth(job))
-    await hosted.organiser.upload(CORRECTED)
-    await until_board(hosted.viewer, [(1, "blue", 1.0, 2), (0, "red", 1.0, 1)], OLD)
-    broken = False
-    operation = await _waited(hosted.organiser, await _rescore(hosted.organiser, "r1"))
-    [f1] = [change for change in _changes(operation) if change.measure == "f1"]
-    assert (f1.before, f1.after, f1.HasField("rank_before"), f1.rank_after) == (1.0, 0.5, False, 2)
-    assert rows(await hosted.viewer.board()) == NEW
-
-
 @pytest.mark.slow
 async def test_changed_parameters_update_the_board_like_changed_truth(hosted: Hosted) -> None:
     """Within 4 px, a detection 5 px away is not a match."""

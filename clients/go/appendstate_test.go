@@ -25,7 +25,7 @@ func admit(t *testing.T, state *appendState, frames []Frame) {
 // model is a server that stores whole batches by the offset protocol.
 type model struct{ stored []int }
 
-// take stores a batch, or finds that it is stored; it tells whether it is.
+// take stores a batch unless it is stored already; it reports whether it is stored.
 func (model *model) take(sent sentBatch) bool {
 	numbers := numbersOf(sent.items)
 	if int(sent.offset) == len(model.stored) {
@@ -36,7 +36,7 @@ func (model *model) take(sent sentBatch) bool {
 }
 
 // Whatever breaks, every frame is stored once and in order: batches arrive or not, answers arrive
-// or not; at last everything is delivered.
+// or not; in the end everything is delivered.
 func TestEveryFrameIsStoredOnceWhateverBreaks(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -65,7 +65,7 @@ func TestEveryFrameIsStoredOnceWhateverBreaks(t *testing.T) {
 			case 1:
 				send(true)
 			case 2:
-				if send(false) { // what is sent after it would be refused until a break
+				if send(false) { // later batches would be refused until a break
 					breakAndResume()
 				}
 			case 3:
@@ -110,8 +110,8 @@ func tooLarge(maximum string) *Error {
 	}
 }
 
-// A server that takes smaller batches than it said gets them: of 7 frames in batches of 3 it has the
-// first 3, and takes 2 at a time from now on.
+// A server that accepts smaller batches than it stated gets them: of 7 frames in batches of 3 it
+// has the first 3, and accepts 2 at a time from now on.
 func TestBatchesAreCutAnewForASmallerLimit(t *testing.T) {
 	state := newState(0, false, Delivery{})
 	admit(t, state, boxes(0, 7))
@@ -174,7 +174,7 @@ func TestAcknowledgementsAreChecked(t *testing.T) {
 	equal(t, state.acknowledged, 5)
 }
 
-// A stream that is not as it was cannot be resumed.
+// A stream that was changed by others cannot be resumed.
 func TestResumeRefusesAnotherStream(t *testing.T) {
 	for kind, known := range map[Kind]*StreamInfo{
 		ErrSuperseded: {"default", 2, 5},
@@ -187,8 +187,8 @@ func TestResumeRefusesAnotherStream(t *testing.T) {
 	equal(t, isKind(t, err, ErrConflict).Reason, "STREAM_SET_BACK")
 }
 
-// A connection stalls 30 s after the last answer or, before the first, after sending; never with
-// all answered.
+// A connection stalls 30 s after the last answer or, before the first one, after sending; never if
+// all are answered.
 func TestConnectionStalls(t *testing.T) {
 	state := newState(0, false, Delivery{})
 	admit(t, state, boxes(0, 6))
@@ -213,7 +213,7 @@ func TestConnectionStalls(t *testing.T) {
 	expectStall(time.Time{})
 }
 
-// A full window takes no further batch until something is acknowledged.
+// A full window accepts no further batch until something is acknowledged.
 func TestWindowIsBounded(t *testing.T) {
 	state := newState(0, false, Delivery{WindowFrames: 4})
 	admit(t, state, boxes(0, 9))
@@ -227,7 +227,7 @@ func TestWindowIsBounded(t *testing.T) {
 	equal(t, len(state.take(noon).items), 3)
 }
 
-// A break while nothing waits is not counted; what cannot be mended is told all the same.
+// A break while nothing waits is not counted; a lasting error is reported all the same.
 func TestIdleBreakCostsNoTime(t *testing.T) {
 	state := newState(0, false, Delivery{})
 	for _, seconds := range []float64{0, 1e6, 2e6} {
@@ -239,7 +239,7 @@ func TestIdleBreakCostsNoTime(t *testing.T) {
 	isKind(t, err, ErrConflict)
 }
 
-// Waits double up to the longest: at once, then 1, 2, 4, 4 s, of which half is left to chance.
+// Waits double up to the longest: at once, then 1, 2, 4, 4 s, half of which is random.
 func TestWaitsDouble(t *testing.T) {
 	for chance, expected := range map[float64][]time.Duration{
 		1: {0, 1000, 2000, 4000, 4000, 4000},
@@ -255,7 +255,7 @@ func TestWaitsDouble(t *testing.T) {
 	}
 }
 
-// Retries end where there is no progress for so long, and may have no end.
+// Retries end after a time without progress, or never.
 func TestRetriesEnd(t *testing.T) {
 	retry, _ := Retry{GiveUpAfter: 100 * time.Second}.checked()
 	tries := newRetrying(retry)
@@ -281,7 +281,7 @@ func TestRetriesEnd(t *testing.T) {
 	}
 }
 
-// What another try may mend is a break.
+// An error that a retry may resolve is a break.
 func TestBreaks(t *testing.T) {
 	for _, example := range []struct {
 		failure  Error
@@ -298,7 +298,7 @@ func TestBreaks(t *testing.T) {
 	}
 }
 
-// Settings with which nothing would be sent are refused.
+// Settings with which nothing could be sent are refused.
 func TestSettingsAreChecked(t *testing.T) {
 	batchings := []Batching{
 		{BatchFrames: -1}, {BatchBytes: -1}, {QueueFrames: -1}, {QueueBytes: -1},

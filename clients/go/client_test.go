@@ -24,7 +24,7 @@ import (
 	vidscorev1 "github.com/vidscore/vidscore/clients/go/vidscore/v1"
 )
 
-// fakeLists is a server that lists in pages of one, and keeps what it was sent.
+// fakeLists is a server that lists in pages of one, and records its requests.
 type fakeLists struct {
 	vidscorev1.UnimplementedEvaluatorServiceServer
 	vidscorev1.UnimplementedBenchmarkServiceServer
@@ -101,7 +101,7 @@ func TestLists(t *testing.T) {
 	equal(t, board.Ranking[0], "f1")
 }
 
-// A server of a version too far away is refused; a text that is no version is let pass.
+// A server of a version too far away is refused; a text that is not a version is accepted.
 func TestVersions(t *testing.T) {
 	fake, wire := serveLists(t)
 	fake.version = "9.0.0"
@@ -119,7 +119,8 @@ func TestVersions(t *testing.T) {
 	equal(t, checkServer("0.9.0", "1.0.0") != nil, true)
 }
 
-// Health is the standard protocol's, a server tells of itself, and a call that the server does not have is told apart.
+// Health follows the standard protocol, a server describes itself, and a missing call has its own
+// error.
 func TestHealthAndMissingCalls(t *testing.T) {
 	_, wire := serveLists(t)
 	client := wire.connect(t)
@@ -139,7 +140,7 @@ func TestHealthAndMissingCalls(t *testing.T) {
 	isKind(t, err, ErrClosed)
 }
 
-// A machine that takes connections and says nothing is not waited for longer than a call may take.
+// A silent machine that accepts connections does not block a call beyond its timeout.
 func TestASilentMachine(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
@@ -155,7 +156,7 @@ func TestASilentMachine(t *testing.T) {
 	}
 }
 
-// Addresses, times, tokens and certificates with a mistake are refused, and a token never goes
+// Wrong addresses, times, tokens and certificates are refused, and a token is never sent
 // unencrypted to another machine unless that is allowed.
 func TestConnectChecksItsSettings(t *testing.T) {
 	folder := t.TempDir()
@@ -201,7 +202,7 @@ func TestConnectChecksItsSettings(t *testing.T) {
 	}
 }
 
-// Names are taken as people type them or in full.
+// Names are accepted in short or in full.
 func TestResourceNames(t *testing.T) {
 	for _, name := range []string{"streets/run", "benchmarks/streets/submissions/run"} {
 		full, err := submissionName(name)
@@ -214,7 +215,7 @@ func TestResourceNames(t *testing.T) {
 	}
 }
 
-// An error has everything that the server said: reason, violations and their number, metadata.
+// An error carries all details from the server: reason, violations and their number, metadata.
 func TestErrorsKeepWhatTheServerSaid(t *testing.T) {
 	answer, err := status.New(codes.InvalidArgument, "two things are wrong").WithDetails(
 		&errdetails.ErrorInfo{Domain: "elsewhere", Reason: "OTHER"},
@@ -254,7 +255,7 @@ func TestAMessageThatGRPCRefusesBreaksALimit(t *testing.T) {
 	equal(t, own.Reason, "RESOURCE_EXHAUSTED")
 }
 
-// A call that was cancelled by nobody here was cut by a server that stops.
+// A call that nobody here cancelled was cut by a server that stops.
 func TestACallThatNobodyCancelledIsUnavailable(t *testing.T) {
 	done, cancel := context.WithCancel(testContext(t))
 	cancel()
@@ -266,8 +267,8 @@ func TestACallThatNobodyCancelledIsUnavailable(t *testing.T) {
 	isKind(t, fromCall(cut, testContext(t), done), ErrCallCancelled)
 }
 
-// Columns of defaults are left out, names are numbered in the order of their appearance, and further
-// columns keep their names.
+// Columns of defaults are left out, names are numbered in the order in which they appear, and
+// further columns keep their names.
 func TestEncoding(t *testing.T) {
 	plain := encodeItems(items(box(3), Frame{Domain: "d", Sequence: "b", Number: 4}), 4)
 	expectMessage(t, plain, `{"sequences":[{"sequence":"a"},{"domain":"d","sequence":"b"}],
@@ -305,7 +306,7 @@ func TestFramesAreCopied(t *testing.T) {
 	equal(t, kept[0].Coordinates[0], 1)
 }
 
-// Values are told apart, and print as the shortest text that reads back.
+// Kinds of values differ, and values print as the shortest text that reads back.
 func TestValues(t *testing.T) {
 	for expected, value := range map[string]Value{"3": CountValue(3), "0.1": NumberValue(0.1), "undefined": {}} {
 		equal(t, value.String(), expected)

@@ -23,7 +23,8 @@ const submissionRun = "benchmarks/streets/submissions/run"
 // fault happens once to an append; an error ends the call.
 type fault func() error
 
-// fakeSubmissions is a server that takes one submission by the offset protocol, and fails on demand.
+// fakeSubmissions is a server that accepts one submission by the offset protocol, and fails on
+// demand.
 type fakeSubmissions struct {
 	vidscorev1.UnimplementedBenchmarkServiceServer
 	vidscorev1.UnimplementedSubmissionServiceServer
@@ -154,7 +155,7 @@ func (fake *fakeSubmissions) WatchSubmission(request *vidscorev1.WatchSubmission
 	}
 }
 
-// append does what the offset protocol says.
+// append follows the offset protocol.
 func (fake *fakeSubmissions) append(ctx context.Context, append *vidscorev1.AppendRequest) (int64, error) {
 	fake.lock.Lock()
 	hold := fake.hold

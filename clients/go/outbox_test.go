@@ -10,7 +10,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// boxBytes is what a frame with one box counts: 24 for the frame, 24 for the object, 4 numbers.
+// boxBytes is the counted bytes of a frame with one box: 24 for the frame, 24 for the object, 4
+// numbers.
 const boxBytes = 24 + 24 + 4*8
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -74,7 +75,7 @@ func TestFirstFrameOfASideDecides(t *testing.T) {
 	expectBatches(t, drain(outbox, at10(1.5)), "1 [5]")
 }
 
-// A batch of the greatest number of frames is due at once.
+// A batch with the maximum number of frames is due at once.
 func TestFullBatchIsDueAtOnce(t *testing.T) {
 	outbox := emptyOutbox(Batching{BatchFrames: 3})
 	for number := range 7 {
@@ -86,7 +87,7 @@ func TestFullBatchIsDueAtOnce(t *testing.T) {
 	expectBatches(t, drain(outbox, at10(1)), "0 [6]")
 }
 
-// A batch is closed before it would get too large; a frame that is larger goes alone.
+// A batch is closed before it would be too large; a larger frame is sent alone.
 func TestBatchesAreBoundedByBytes(t *testing.T) {
 	outbox := emptyOutbox(Batching{BatchBytes: 2 * boxBytes})
 	large := box(3)
@@ -118,7 +119,8 @@ func TestLimitMakesBatchesSmaller(t *testing.T) {
 	expectBatches(t, drain(outbox, at10(0)), "0 [0]", "0 [1]")
 }
 
-// Frames with other columns are not put into one message; a frame without objects goes anywhere.
+// Frames with different columns are not put into one message; a frame without objects fits any
+// message.
 func TestFramesOfOtherColumnsGoApart(t *testing.T) {
 	outbox := emptyOutbox(Batching{})
 	plain, sized, empty := box(0), box(1), Frame{Sequence: "a", Number: 2}
@@ -129,8 +131,8 @@ func TestFramesOfOtherColumnsGoApart(t *testing.T) {
 	expectBatches(t, drain(outbox, at10(1)), "1 [0 2]", "1 [1 1 2]", "1 [0]")
 }
 
-// A full queue, by frames or bytes, takes nothing in until something is taken out; an empty one
-// takes in what is larger than itself.
+// A full queue, by frames or bytes, accepts nothing until something is taken out; an empty one
+// accepts frames that are larger than itself.
 func TestQueueIsBounded(t *testing.T) {
 	for _, batching := range []Batching{{QueueFrames: 3, BatchFrames: 2}, {QueueBytes: 3 * boxBytes, BatchFrames: 2}} {
 		outbox := emptyOutbox(batching)

@@ -14,8 +14,8 @@ import (
 	vidscorev1 "github.com/vidscore/vidscore/clients/go/vidscore/v1"
 )
 
-// fakeScoring is a server that tells a report for each detection, and as the final one the number of
-// frames that it got.
+// fakeScoring is a server that sends a report for each detection, and the number of received frames
+// as the final one.
 type fakeScoring struct {
 	vidscorev1.UnimplementedScoringServiceServer
 
@@ -190,7 +190,7 @@ func TestLiveReports(t *testing.T) {
 	equal(t, stream.Latest().Coverage.PairedFrames, 10)
 }
 
-// What the server refuses is told at opening, at the next call, and by Finish.
+// A refusal of the server is reported at opening, at the next call, and by Finish.
 func TestRefusals(t *testing.T) {
 	fake, client := serveScoring(t)
 	fake.refuse = refusal(codes.InvalidArgument, "INVALID_FIELD", nil)
@@ -208,7 +208,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A server that never accepts, is of another version, or never sends a report is not waited for.
+// The client does not wait for a server that never accepts, has another version, or never sends a
+// report.
 func TestServersThatSayTooLittle(t *testing.T) {
 	checkGoroutines(t)
 	silent := serve(t, func(server *grpc.Server) {
@@ -226,7 +227,7 @@ func TestServersThatSayTooLittle(t *testing.T) {
 	isKind(t, err, ErrInternal)
 }
 
-// A stream ends with its context, when it is closed, and by a callback that fails.
+// A stream ends with its context, when it is closed, and after a failed callback.
 func TestEndsOfStreams(t *testing.T) {
 	_, client := serveScoring(t)
 	ctx, cancel := context.WithCancel(testContext(t))
@@ -269,7 +270,7 @@ func TestFinishMayBeCalledAgain(t *testing.T) {
 	must(t, err)
 }
 
-// Options and frames with a mistake are refused before anything is sent.
+// Wrong options and frames are refused before anything is sent.
 func TestInputIsChecked(t *testing.T) {
 	_, client := serveScoring(t)
 	for _, options := range []ScoreOptions{

@@ -12,7 +12,7 @@ import (
 	vidscorev1 "github.com/vidscore/vidscore/clients/go/vidscore/v1"
 )
 
-// quick is a delivery that comes back soon.
+// quick is a delivery that retries soon.
 var quick = Delivery{Retry: Retry{Initial: time.Millisecond, Maximum: 20 * time.Millisecond}}
 
 // oneByOne makes a batch of each frame.
@@ -44,7 +44,7 @@ func flush(t *testing.T, stream *SubmissionStream, expected int64) {
 	equal(t, durable, expected)
 }
 
-// No message is larger than the server takes.
+// No message is larger than the server accepts.
 func TestMessagesKeepToTheLimits(t *testing.T) {
 	fake, client := serveSubmissions(t)
 	fake.limits = map[string]int64{"maximum_batch_frames": 4, "maximum_message_bytes": 1 << 20}
@@ -97,7 +97,7 @@ func TestCutConnectionsLoseNothing(t *testing.T) {
 	}
 }
 
-// A break of any kind is gone over, and a full disk waited for.
+// The stream continues after a break of any kind, and waits for a full disk.
 func TestPassingErrorsAreGoneOver(t *testing.T) {
 	fake, client := serveSubmissions(t)
 	fake.before = []fault{
@@ -111,7 +111,7 @@ func TestPassingErrorsAreGoneOver(t *testing.T) {
 	fake.expectStored(t, 5)
 }
 
-// What no repetition can mend ends the stream, after one try.
+// An error that no retry can resolve ends the stream, after one try.
 func TestLastingErrorsEndTheStream(t *testing.T) {
 	for reason, expected := range map[string]struct {
 		code codes.Code
@@ -134,7 +134,7 @@ func TestLastingErrorsEndTheStream(t *testing.T) {
 	}
 }
 
-// A server that is restarted is found again, and a break while nothing is sent costs no retry time.
+// A restarted server is found again, and a break while nothing is sent costs no retry time.
 func TestRestartedServerIsFoundAgain(t *testing.T) {
 	fake, client := serveSubmissions(t)
 	hurried := quick
@@ -150,7 +150,7 @@ func TestRestartedServerIsFoundAgain(t *testing.T) {
 	fake.expectStored(t, 200)
 }
 
-// A server that stays away is given up.
+// The stream gives up on an absent server.
 func TestAbsentServerIsGivenUp(t *testing.T) {
 	fake, client := serveSubmissions(t)
 	stream := submit(t, client, SubmitOptions{Delivery: Delivery{
@@ -163,7 +163,7 @@ func TestAbsentServerIsGivenUp(t *testing.T) {
 	equal(t, failure.Retryable(), true)
 }
 
-// A connection over which no acknowledgement comes is made anew.
+// A connection without acknowledgements is replaced.
 func TestSilentConnectionIsMadeAnew(t *testing.T) {
 	fake, client := serveSubmissions(t)
 	fake.hold = make(chan struct{})
@@ -180,7 +180,7 @@ func TestSilentConnectionIsMadeAnew(t *testing.T) {
 	fake.expectStored(t, 3)
 }
 
-// An older writer is told that it is superseded, and never shuts the younger one out.
+// An older writer is told that it is superseded, and never excludes the newer one.
 func TestOlderWriterIsSuperseded(t *testing.T) {
 	fake, client := serveSubmissions(t)
 	older := submit(t, client, SubmitOptions{})
@@ -331,7 +331,7 @@ func TestClosingAtOnceDelivers(t *testing.T) {
 	fake.expectStored(t, 7)
 }
 
-// Closing in vain says how many frames are given up; aborting asks for nothing.
+// Closing reports the number of dropped frames; aborting reports nothing.
 func TestClosingInVain(t *testing.T) {
 	fake, client := serveSubmissions(t)
 	fake.hold = make(chan struct{})
@@ -342,7 +342,7 @@ func TestClosingInVain(t *testing.T) {
 	failure := isKind(t, stream.Close(), ErrDeadline)
 	equal(t, failure.Error(), "7 frames dropped: not durable within 20ms")
 	equal(t, stream.UndeliveredFrames(), 7)
-	must(t, stream.Close()) // that has been told
+	must(t, stream.Close()) // the error was reported already
 	_, err := stream.Seal(testContext(t), 7)
 	isKind(t, err, ErrDeadline)
 	left := submit(t, client, SubmitOptions{})
@@ -352,7 +352,7 @@ func TestClosingInVain(t *testing.T) {
 	equal(t, left.UndeliveredFrames(), 7)
 }
 
-// A submission that another process creates meanwhile is taken; another team's is not.
+// A submission that another process creates in the meantime is used; another team's is not.
 func TestSubmissionIsFoundOrCreated(t *testing.T) {
 	fake, client := serveSubmissions(t)
 	fake.creation = refusal(codes.AlreadyExists, nameTaken, nil)
@@ -366,7 +366,7 @@ func TestSubmissionIsFoundOrCreated(t *testing.T) {
 	isKind(t, err, ErrInput)
 }
 
-// A benchmark of which the shape of detections is not known yet takes none.
+// A benchmark whose shape of detections is not known yet takes none.
 func TestUnknownShapeIsAConflict(t *testing.T) {
 	fake, client := serveSubmissions(t)
 	fake.geometry = vidscorev1.Geometry_GEOMETRY_UNSPECIFIED
@@ -375,7 +375,7 @@ func TestUnknownShapeIsAConflict(t *testing.T) {
 	equal(t, fake.creations, 0)
 }
 
-// A lost answer to sealing is asked for again; a frame count that differs is told.
+// A seal without an answer is retried; a different frame count is reported.
 func TestSealing(t *testing.T) {
 	fake, client := serveSubmissions(t)
 	fake.state = vidscorev1.SubmissionState_SUBMISSION_STATE_OPEN
@@ -387,7 +387,7 @@ func TestSealing(t *testing.T) {
 	equal(t, submission.State, StateSealed)
 }
 
-// A watch goes on from the revision it has, over broken connections, until the submission has ended.
+// A watch continues from its revision, over broken connections, until the submission has ended.
 func TestWatchGoesOn(t *testing.T) {
 	fake, client := serveSubmissions(t)
 	at := func(revision int64, state vidscorev1.SubmissionState) *vidscorev1.WatchSubmissionResponse {

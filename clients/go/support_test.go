@@ -18,7 +18,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 )
 
-// waitLimit bounds every wait of a test; no test expects anything to take as long.
+// waitLimit is the upper bound of each wait of a test; no test expects to wait that long.
 const waitLimit = time.Minute
 
 // wire is a server in this process, whose connections can be cut.
@@ -98,7 +98,7 @@ func testContext(t *testing.T) context.Context {
 	return ctx
 }
 
-// checkGoroutines fails the test where goroutines of this package outlast it.
+// checkGoroutines fails the test if goroutines of this package outlast it.
 func checkGoroutines(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -125,7 +125,7 @@ func ownGoroutines() string {
 	return strings.Join(own, "\n\n")
 }
 
-// waitUntil waits for a condition that another goroutine brings about.
+// waitUntil waits for a condition that another goroutine fulfils.
 func waitUntil(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	limit := time.Now().Add(waitLimit)

@@ -1,4 +1,4 @@
-// What an append stream knows: against a model server that breaks, loses answers and goes on.
+// The state of an append stream, against a model server that breaks, loses answers and continues.
 
 #include "append_state.h"
 
@@ -43,7 +43,7 @@ bool admit(AppendState* state, Item item) { return state->admit(&item, kStart); 
 struct Model {
   std::vector<std::int64_t> stored;
 
-  /// Store a batch, or find that it is stored; whether it is.
+  /// Store a batch unless it is stored already; returns whether it is stored.
   bool append(const Sent& batch) {
     const auto given = numbers(*batch.frames);
     if (batch.offset == stored.size()) stored.insert(stored.end(), given.begin(), given.end());
@@ -55,7 +55,7 @@ struct Model {
   StreamInfo known() const { return stream(1, stored.size()); }
 };
 
-/// A state, the server that it delivers to, and how many frames were given to it.
+/// A state, the server that it delivers to, and the number of frames that it got.
 struct Play {
   AppendState state;
   Model server;
@@ -91,7 +91,7 @@ struct Play {
   }
 };
 
-/// Batches arrive or not, answers arrive or not; at last everything is delivered.
+/// Batches arrive or not, answers arrive or not; in the end everything is delivered.
 TEST(AppendState, StoresEveryFrameOnceAndInOrderWhateverBreaks) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     std::mt19937 random(seed);
@@ -137,7 +137,7 @@ Error too_large(const std::string& maximum) {
   return Error(facts);
 }
 
-/// Of 7 frames in batches of 3 the server has the first 3, and takes 2 at a time from now on.
+/// Of 7 frames in batches of 3 the server has the first 3, and accepts 2 at a time from now on.
 TEST(AppendState, CutsBatchesAnewWhereAServerTakesSmallerOnesThanItSaid) {
   AppendState state = new_state();
   admit(&state, whole(0, 7));
@@ -180,8 +180,8 @@ TEST(AppendState, SendsABatchOfWhichAPartIsDurableFromThereOn) {
   EXPECT_EQ(numbers(*rest->frames), (std::vector<std::int64_t>{2}));
 }
 
-/// Batches of 3 and 2, of which 4 frames are durable: of what is sent from the first frame again,
-/// the fifth is sent.
+/// Batches of 3 and 2, of which 4 frames are durable: if all frames are sent again from the first
+/// on, the fifth is sent.
 TEST(AppendState, LeavesOutOfAReplayWhatWasDurableAtOpening) {
   AppendState state = new_state(4, 4096, true);
   EXPECT_TRUE(admit(&state, whole(0, 3)));

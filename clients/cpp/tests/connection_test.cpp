@@ -1,4 +1,4 @@
-// What of a target, a token and certificates is refused before anything is sent.
+// Checks of targets, tokens and certificates before anything is sent.
 
 #include <gtest/gtest.h>
 

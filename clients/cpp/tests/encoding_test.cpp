@@ -1,4 +1,4 @@
-// What a message holds for frames.
+// The message of frames.
 
 #include "encoding.h"
 

@@ -1,4 +1,4 @@
-// A scoring server that plays a script: what it answers is up to the test, what it got is recorded.
+// A scoring server that plays a script: the test chooses its answers, and it records the requests.
 
 #pragma once
 
@@ -21,18 +21,18 @@ namespace vidscore::testing {
 
 namespace wire = detail::wire;
 
-/// How long a test waits for what must happen before it fails.
+/// Time that a test waits for something that must happen before it fails.
 inline constexpr Duration kWait = std::chrono::seconds(60);
 
-/// What the server answers to a scoring stream.
+/// The answer of the server to a scoring stream.
 enum class Script {
-  accept,                // take everything; the final report counts the frames of both sides
+  accept,                // accept everything; the final report counts the frames of both sides
   answer_each,           // answer each batch with a live report that counts the batches
-  slow,                  // accept, and take no frame before `go_on`
+  slow,                  // accept, but no frame before `go_on`
   refuse_first_batch,    // accept, and refuse the first batch with thirty violations
   refuse_configuration,  // refuse the stream
-  end_at_once,           // accept, and end well but without a final report
-  never_accept,          // take everything and say nothing
+  end_at_once,           // accept, and end without an error but without a final report
+  never_accept,          // accept everything and answer nothing
 };
 
 /// A server in this process, with two evaluators, one per page.
@@ -63,21 +63,21 @@ class FakeScoring final : public wire::ScoringService::Service,
     return Client(address_, options);
   }
 
-  /// Let a slow server take frames.
+  /// Let a slow server accept frames.
   void go_on() {
     const detail::Lock lock = monitor_.lock();
     going_on_ = true;
     monitor_.notify();
   }
 
-  /// Wait until a scoring stream has ended, however it did; whether one has.
+  /// Wait until a scoring stream has ended in any way; returns whether one has.
   bool await_finished() {
     detail::Lock lock = monitor_.lock();
     return monitor_.wait(lock, detail::later(detail::Clock::now(), kWait),
                          [this] { return finished_; });
   }
 
-  /// How many frames each message had, in order of arrival.
+  /// Number of frames of each message, in order of arrival.
   std::vector<int> batch_sizes() {
     const detail::Lock lock = monitor_.lock();
     return batch_sizes_;

@@ -1,4 +1,4 @@
-// A server that takes submissions by the offset protocol, kept in memory, and fails on demand.
+// A server that accepts submissions by the offset protocol, kept in memory, and fails on demand.
 
 #pragma once
 
@@ -27,15 +27,15 @@ namespace wire = detail::wire;
 
 inline constexpr char kRun[] = "benchmarks/streets/submissions/run";
 
-/// What goes wrong with an append.
+/// Faults of an append.
 enum class Fault {
   none,
   break_before,  // the call breaks before the batch is stored
   break_after,   // the call breaks after it is stored, before it is acknowledged
   take_half,     // half of it is stored, and then the call breaks
-  fall_behind,   // the batch is lost after all, and the server says that the offset is ahead
+  fall_behind,   // the batch is lost, and the server answers that the offset is ahead
   say_nothing,   // nothing is answered
-  refuse,        // it is refused for good
+  refuse,        // it is refused finally
 };
 
 /// A server in this process; a test holds `lock` to look at it.
@@ -54,7 +54,7 @@ class FakeSubmissions final : public wire::SubmissionService::Service,
 
   ~FakeSubmissions() override { stop(); }
 
-  /// Break off all connections and take no more.
+  /// Cut all connections and accept no more.
   void stop() { server_->Shutdown(std::chrono::system_clock::now()); }
 
   Client client() const { return Client(address_); }
@@ -70,7 +70,7 @@ class FakeSubmissions final : public wire::SubmissionService::Service,
   std::vector<std::int64_t> sealed_with;
   int lose_seals = 0;
   std::vector<std::int64_t> watches;
-  /// What each watcher is told, state and revision; revision 0 cuts the connection.
+  /// The updates of each watcher, state and revision; revision 0 cuts the connection.
   std::deque<std::vector<std::pair<wire::SubmissionState, std::int64_t>>> watch_script;
 
  private:
@@ -122,7 +122,7 @@ class FakeSubmissions final : public wire::SubmissionService::Service,
     return fault == Fault::break_after && status.ok() ? broken() : status;
   }
 
-  /// Do what the offset protocol says.
+  /// Follow the offset protocol.
   grpc::Status store(const wire::AppendRequest& append, std::int64_t* next_offset) {
     const auto known = static_cast<std::int64_t>(stored.size());
     const auto& given = append.detections().frame_numbers();

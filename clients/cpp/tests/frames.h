@@ -8,7 +8,7 @@
 
 namespace vidscore::testing {
 
-/// A frame of so many boxes.
+/// A frame with a number of boxes.
 inline Frame boxes(std::int64_t number, std::size_t count = 1) {
   return Frame{"a", number, std::vector<Object>(count, Object::box(1, 1, 2, 2)), "", false};
 }

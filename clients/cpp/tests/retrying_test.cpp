@@ -1,4 +1,4 @@
-// When a call is made again; with a clock and a chance of the test's own.
+// Retries, with the clock and the chance of the test.
 
 #include "retrying.h"
 
@@ -32,7 +32,7 @@ std::vector<double> waits(double chance) {
   return found;
 }
 
-/// At once, then 1, 2, 4, 4, ... s, of which half is left to chance.
+/// At once, then 1, 2, 4, 4, ... s, half of which is random.
 TEST(Retrying, DoublesItsWaitsUpToTheLongest) {
   EXPECT_EQ(waits(1.0), (std::vector<double>{0, 1, 2, 4, 4, 4}));
   EXPECT_EQ(waits(0.0), (std::vector<double>{0, 0.5, 1, 2, 2, 2}));

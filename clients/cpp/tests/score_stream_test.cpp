@@ -56,7 +56,7 @@ TEST(ScoreStream, SendsEveryFrameOfBothSidesAndGivesTheFinalReport) {
   EXPECT_THROW(stream.send(boxes(9)), ClosedError);
 }
 
-/// Two sides of 600 frames: three messages a side, since a message has at most 256.
+/// Two sides of 600 frames: three messages per side, because a message has at most 256.
 TEST(ScoreStream, SendsEverythingAtOnceInBatchesOfBothSidesInTurns) {
   FakeScoring server(Script::accept);
   const auto reports = server.client().score(options_of(), frames(0, 600), frames(0, 600));
@@ -153,7 +153,7 @@ TEST(ScoreStream, IsNotOpenedWhereTheServerDoesNotAcceptItInTime) {
   EXPECT_TRUE(server.await_finished());
 }
 
-/// A socket that takes connections and says nothing.
+/// A socket that accepts connections and sends nothing.
 class SilentMachine {
  public:
   SilentMachine() {

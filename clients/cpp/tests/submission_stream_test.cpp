@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 constexpr Duration kWait = std::chrono::seconds(60);
 
-/// Batches of 10 frames, and a client that comes back soon.
+/// Batches of 10 frames, and a client that retries soon.
 SubmitOptions options_of() {
   SubmitOptions options;
   options.benchmark = "streets";
@@ -71,7 +71,7 @@ TEST(SubmissionStream, LosesNoFrameAndStoresNoneTwiceWhateverBreaks) {
   }
 }
 
-/// Which would end the stream where it is sent, with all frames before it.
+/// It would end the stream if it were sent, with all frames before it.
 TEST(SubmissionStream, RefusesTextsThatAreNoUtf8AndGoesOn) {
   FakeSubmissions server;
   SubmissionStream stream = server.client().submit(options_of());
@@ -293,7 +293,7 @@ TEST(SubmissionStream, SaysHowManyFramesItGivesUpWhenItIsClosedInVain) {
     EXPECT_EQ(error.message().rfind("7 frames dropped: not durable within", 0), 0u);
   }
   EXPECT_EQ(stream.undelivered_frames(), 7u);
-  EXPECT_NO_THROW(stream.close());  // that has been told
+  EXPECT_NO_THROW(stream.close());  // the error was reported already
   EXPECT_THROW(stream.seal(7, kWait), DeadlineError);
   SubmissionStream left = server.client().submit(options_of());
   left.send_batch(frames(0, 7));

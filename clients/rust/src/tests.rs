@@ -1,4 +1,4 @@
-//! Tests, with servers of their own in this process.
+//! Tests, with their own servers in this process.
 
 mod append_state;
 mod checksum;
@@ -23,10 +23,10 @@ use tokio::time::timeout;
 use crate::frames::{Frame, Object};
 use crate::outbox::Item;
 
-/// How long a test waits for what must happen before it fails.
+/// Time that a test waits for something that must happen before it fails.
 const WAIT: Duration = Duration::from_secs(60);
 
-/// What must come to an end, or the test fails.
+/// The output of a future that must complete, or the test fails.
 async fn soon<Output>(future: impl Future<Output = Output>) -> Output {
     timeout(WAIT, future)
         .await
@@ -43,7 +43,7 @@ fn frame(number: i64) -> Frame {
     boxes(number, 1)
 }
 
-/// A frame of so many boxes.
+/// A frame with a number of boxes.
 fn boxes(number: i64, count: usize) -> Frame {
     Frame::new("a", number).objects((0..count).map(|_| Object::rectangle([1.0, 1.0, 2.0, 2.0])))
 }

@@ -34,7 +34,7 @@ test("pings that a server takes for an attack are refused", () => {
   }
 });
 
-/** The port of a machine that takes connections, says nothing and never closes them. */
+/** The port of a machine that accepts connections, sends nothing and never closes them. */
 async function silentPort(t: TestContext): Promise<number> {
   const sockets = new Set<Socket>();
   const silent = createServer((socket) => sockets.add(socket));

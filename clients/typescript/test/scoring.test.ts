@@ -55,7 +55,7 @@ function scoring(score: (requests: AsyncIterable<ScoreRequest>) => AsyncIterable
   return (router: ConnectRouter) => router.service(ScoringService, { score });
 }
 
-/** Takes everything, keeps it, and ends with a report. */
+/** Accepts everything, records it, and ends with a report. */
 function taking(kept: ScoreRequest[]) {
   return scoring(async function* (requests) {
     yield STARTED;

@@ -30,17 +30,17 @@ const NAME = "benchmarks/streets/submissions/run";
 /** A submission of one stream, in memory. */
 class Stored {
   readonly frames: number[] = [];
-  /** Before the batches of these numbers are answered, something happens. */
+  /** Events before the batches of these numbers are answered. */
   readonly faults = new Map<number, () => void>();
   epoch = 1n;
   state = SubmissionState.RECEIVING;
   silent = false;
   geometry = Geometry.BOX;
-  /** What the next watches fail with. */
+  /** Errors of the next watches. */
   readonly watchFaults: Code[] = [];
-  /** Limits that are stated where a stream is opened. */
+  /** Limits that are stated when a stream is opened. */
   limits: Record<string, bigint> = {};
-  /** Frames of each batch that came. */
+  /** Frames of each received batch. */
   readonly sizes: number[] = [];
   #batches = 0;
 
@@ -351,7 +351,7 @@ test("closing in vain says how many frames are given up; aborting asks for nothi
   await send(stream, 7);
   await assert.rejects(stream.close(), { name: "DeadlineError", message: /^7 frames dropped: / });
   assert.equal(stream.undeliveredFrames, 7);
-  await stream.close(); // that has been told
+  await stream.close(); // the error was reported already
   await assert.rejects(stream.seal(7), DeadlineError);
   const left = await client.submit("streets", "run");
   await send(left, 7);

@@ -1,4 +1,4 @@
-//! What an append stream knows: against a model server that breaks, loses answers and goes on.
+//! The state of an append stream, against a model server that breaks, loses answers and continues.
 
 use std::time::{Duration, Instant};
 
@@ -36,7 +36,7 @@ struct Model {
 }
 
 impl Model {
-    /// Store a batch, or find that it is stored; whether it is.
+    /// Store a batch unless it is stored already; returns whether it is stored.
     fn append(&mut self, batch: &Sent) -> bool {
         let (offset, numbers) = (batch.offset as usize, numbers(&batch.frames));
         if offset == self.stored.len() {
@@ -50,7 +50,7 @@ impl Model {
     }
 }
 
-/// A state, the server that it delivers to, and how many frames were given to it.
+/// A state, the server that it delivers to, and the number of frames that it got.
 struct Play {
     state: AppendState,
     server: Model,
@@ -99,7 +99,7 @@ impl Play {
     }
 }
 
-/// Batches arrive or not, answers arrive or not; at last everything is delivered.
+/// Batches arrive or not, answers arrive or not; in the end everything is delivered.
 #[test]
 fn whatever_breaks_every_frame_is_stored_once_and_in_order() {
     for seed in 0..500 {
@@ -145,7 +145,7 @@ fn too_large(maximum: &str) -> Error {
         .and_fact("maximum", maximum)
 }
 
-/// Of 7 frames in batches of 3 the server has the first 3, and takes 2 at a time from now on.
+/// Of 7 frames in batches of 3 the server has the first 3, and accepts 2 at a time from now on.
 #[test]
 fn batches_are_cut_anew_where_a_server_takes_smaller_ones_than_it_said() {
     let (mut state, now) = (new_state(0, Delivery::default(), false), Instant::now());
@@ -185,8 +185,8 @@ fn a_batch_of_which_a_part_is_durable_is_sent_from_there_on() {
     assert_eq!((rest.offset, numbers(&rest.frames)), (2, vec![2]));
 }
 
-/// Batches of 3 and 2, of which 4 frames are durable: of what is sent from the first frame again,
-/// the fifth is sent.
+/// Batches of 3 and 2, of which 4 frames are durable: if all frames are sent again from the first
+/// on, the fifth is sent.
 #[test]
 fn a_replay_leaves_out_what_was_durable_at_opening() {
     let (mut state, now) = (new_state(4, Delivery::default(), true), Instant::now());

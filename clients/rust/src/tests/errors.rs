@@ -1,4 +1,4 @@
-//! What an error says of the status that a call ended with.
+//! The errors for the statuses of calls.
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A scoring server that plays a script: what it answers is up to the test, what it got is recorded.
+//! A scoring server that plays a script: the test chooses its answers, and it records the requests.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -21,38 +21,38 @@ use wire::scoring_service_server::{ScoringService, ScoringServiceServer};
 
 type Answers<Message> = Pin<Box<dyn Stream<Item = Result<Message, Status>> + Send>>;
 
-/// What the server answers to a scoring stream.
+/// The answer of the server to a scoring stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Script {
-    /// Take everything; the final report counts the frames of both sides.
+    /// Accept everything; the final report counts the frames of both sides.
     Accept,
     /// Answer each batch with a live report that counts the batches.
     AnswerEach,
-    /// Accept, and take no frame before `Fake::go_on`.
+    /// Accept, but no frame before `Fake::go_on`.
     Slow,
     /// Accept, and refuse the first batch with thirty violations, two of them listed.
     RefuseFirstBatch,
     /// Refuse the stream.
     RefuseConfiguration,
-    /// Accept, and end well but without a final report.
+    /// Accept, and end without an error but without a final report.
     EndAtOnce,
     /// Take everything and say nothing.
     NeverAccept,
 }
 
-/// What a test sees of the server.
+/// The server as a test sees it.
 pub(super) struct Fake {
     script: Script,
     limits: HashMap<String, i64>,
     pub(super) requests: Mutex<Vec<wire::ScoreRequest>>,
     pub(super) authorizations: Mutex<Vec<Option<String>>>,
-    /// Told when a scoring stream has ended, however it did.
+    /// Notified when a scoring stream has ended in any way.
     pub(super) finished: Notify,
     pub(super) go_on: Notify,
 }
 
 impl Fake {
-    /// How many frames each message had, in order of arrival.
+    /// Number of frames of each message, in order of arrival.
     pub(super) fn batch_sizes(&self) -> Vec<usize> {
         self.requests
             .lock()
@@ -64,7 +64,7 @@ impl Fake {
     }
 }
 
-/// A server that runs in a runtime of its own, and breaks off all connections when it is dropped.
+/// A server in its own runtime, which cuts all connections when it is dropped.
 pub(super) struct Serving {
     pub(super) address: String,
     runtime: Option<Runtime>,
@@ -131,7 +131,7 @@ pub(super) async fn scoring_with_limits(
 
 struct Service(Arc<Fake>);
 
-/// Tells that a stream has ended, when it is dropped.
+/// Notifies that a stream has ended, when it is dropped.
 struct TellFinished(Arc<Fake>);
 
 impl Drop for TellFinished {

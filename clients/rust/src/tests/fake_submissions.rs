@@ -1,4 +1,4 @@
-//! A server that takes submissions by the offset protocol, kept in memory, and fails on demand.
+//! A server that accepts submissions by the offset protocol, kept in memory, and fails on demand.
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
@@ -22,7 +22,7 @@ pub(super) const NAME: &str = "benchmarks/streets/submissions/run";
 
 type Answers<Message> = Pin<Box<dyn Stream<Item = Result<Message, Status>> + Send>>;
 
-/// What goes wrong with an append.
+/// Faults of an append.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fault {
     /// Nothing.
@@ -33,25 +33,25 @@ pub(super) enum Fault {
     BreakAfter,
     /// Half of it is stored, and then the call breaks.
     TakeHalf,
-    /// The batch is lost after all, and the server says that the offset is ahead.
+    /// The batch is lost, and the server answers that the offset is ahead.
     FallBehind,
     /// Nothing is answered.
     SayNothing,
-    /// It is refused for good.
+    /// It is refused finally.
     Refuse,
 }
 
-/// What the server has and has seen.
+/// The state of the server, and the requests that it got.
 #[derive(Default)]
 pub(super) struct Store {
     pub(super) faults: VecDeque<Fault>,
     /// Numbers of the stored frames, in order.
     pub(super) stored: Vec<i64>,
     batches: HashMap<i64, Vec<u8>>,
-    /// Offset and epoch of every batch that came, stored or not.
+    /// Offset and epoch of every received batch, stored or not.
     pub(super) offsets: Vec<(i64, i64)>,
     pub(super) epoch: i64,
-    /// That it states.
+    /// Limits that it states.
     pub(super) limits: HashMap<String, i64>,
     pub(super) state: State,
     pub(super) creations: Vec<String>,
@@ -59,7 +59,7 @@ pub(super) struct Store {
     pub(super) sealed_with: Vec<Option<i64>>,
     pub(super) lose_seals: usize,
     pub(super) watches: Vec<i64>,
-    /// What each watcher is told; `None` cuts the connection.
+    /// The updates of each watcher; `None` cuts the connection.
     pub(super) watch_script: VecDeque<Vec<Option<(State, i64)>>>,
 }
 
@@ -88,7 +88,7 @@ impl Store {
         }
     }
 
-    /// Do what the offset protocol says.
+    /// Follow the offset protocol.
     fn store(&mut self, append: &wire::AppendRequest) -> Result<i64, Status> {
         let batch = append.detections.clone().unwrap_or_default();
         if append.detections_crc32 != Some(crc32(&batch.encode_to_vec())) {
@@ -116,7 +116,7 @@ impl Store {
     }
 }
 
-/// What a test sees of the server.
+/// The server as a test sees it.
 #[derive(Clone, Default)]
 pub(super) struct Fake(Arc<Mutex<Store>>);
 

@@ -1,4 +1,4 @@
-//! What a message holds for masks.
+//! The message of masks.
 
 use crate::encoding::{encode_frames, frame_size};
 use crate::frames::{Frame, Geometry, Object};

@@ -1,4 +1,4 @@
-//! When frames become batches, and how much may wait; with a clock of the test's own.
+//! When frames become batches, and how much may wait; with the clock of the test.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

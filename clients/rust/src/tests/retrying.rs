@@ -1,4 +1,4 @@
-//! When a call is made again; with a clock and a chance of the test's own.
+//! Retries, with the clock and the chance of the test.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ fn broken() -> Error {
     Error::with_code(Code::Unavailable, "broken")
 }
 
-/// At once, then 1, 2, 4, 4, ... s, of which half is left to chance.
+/// At once, then 1, 2, 4, 4, ... s, half of which is random.
 #[test]
 fn waits_double_up_to_the_longest() {
     let retry = Retry::default()

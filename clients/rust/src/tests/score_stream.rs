@@ -28,7 +28,7 @@ async fn every_frame_of_both_sides_is_sent_and_the_final_report_comes() {
     assert_eq!(error.kind(), ErrorKind::Closed);
 }
 
-/// Two sides of 600 frames: three messages a side, since a message has at most 256.
+/// Two sides of 600 frames: three messages per side, because a message has at most 256.
 #[tokio::test]
 async fn everything_at_once_goes_in_batches_of_both_sides_in_turns() {
     let (fake, _serving, client) = scoring(Script::Accept).await;

@@ -288,7 +288,7 @@ async fn closing_in_vain_says_how_many_frames_are_given_up() {
     let text = "7 frames dropped: not durable within 20ms";
     assert_eq!(error.message(), text);
     assert_eq!(stream.undelivered_frames(), 7);
-    soon(stream.close()).await.unwrap(); // that has been told
+    soon(stream.close()).await.unwrap(); // the error was reported already
     let sealed = soon(stream.seal(Some(7))).await.unwrap_err();
     assert_eq!(sealed.kind(), ErrorKind::Deadline);
     let left = submit(&client).open().await.unwrap();

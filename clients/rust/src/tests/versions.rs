@@ -1,4 +1,4 @@
-//! Which versions of server and client work together.
+//! The versions of server and client that work together.
 
 use crate::error::ErrorKind;
 use crate::versions::check_server;

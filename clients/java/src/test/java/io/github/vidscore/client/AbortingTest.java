@@ -19,7 +19,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What is aborted or closed in the very moment in which its call starts. */
+/** Streams and calls that are aborted or closed at the moment in which their call starts. */
 class AbortingTest implements ClientInterceptor {
   private final List<Boolean> cancelled = Collections.synchronizedList(new ArrayList<>());
   private final FakeSubmissions fake = new FakeSubmissions();
@@ -72,7 +72,7 @@ class AbortingTest implements ClientInterceptor {
 
       @Override
       public void cancel(String message, Throwable cause) {
-        cancelled.add(started); // whether gRPC bears it
+        cancelled.add(started); // whether gRPC allows it
         super.cancel(message, cause);
       }
     };

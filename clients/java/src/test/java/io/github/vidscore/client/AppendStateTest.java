@@ -18,7 +18,9 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** What an append stream knows: against a model server that breaks, loses answers and goes on. */
+/**
+ * The state of an append stream, against a model server that breaks, loses answers and continues.
+ */
 class AppendStateTest {
   private static final VidscoreException BROKEN = Failure.unavailable("broken");
 
@@ -40,7 +42,7 @@ class AppendStateTest {
   private static final class Model {
     final List<Integer> stored = new ArrayList<>();
 
-    /** Stores a batch, or finds that it is stored; whether it is. */
+    /** Stores a batch unless it is stored already; returns whether it is stored. */
     boolean take(AppendState.Sent batch) {
       List<Integer> numbers = numbersOf(batch.frames());
       if (batch.offset() == stored.size()) {
@@ -55,7 +57,7 @@ class AppendStateTest {
     }
   }
 
-  /** Batches arrive or not, answers arrive or not; at last everything is delivered. */
+  /** Batches arrive or not, answers arrive or not; in the end everything is delivered. */
   @Test
   void whateverBreaksEveryFrameIsStoredOnceAndInOrder() {
     for (int seed = 0; seed < 300; seed++) {
@@ -73,7 +75,7 @@ class AppendStateTest {
           }
           case 1 -> send(state, server);
           case 2 -> {
-            if (state.take(0) != null) { // what is sent after it would be refused until a break
+            if (state.take(0) != null) { // later batches would be refused until a break
               breakAndResume(state, server);
             }
           }
@@ -109,7 +111,9 @@ class AppendStateTest {
         .exception(LimitExceededException.class);
   }
 
-  /** Of 7 frames in batches of 3 the server has the first 3, and takes 2 at a time from now on. */
+  /**
+   * Of 7 frames in batches of 3 the server has the first 3, and accepts 2 at a time from now on.
+   */
   @Test
   void batchesAreCutAnewWhereAServerTakesSmallerOnesThanItSaid() {
     AppendState state = state(0);
@@ -224,7 +228,7 @@ class AppendStateTest {
     assertThrows(ConflictException.class, () -> state.delayNs(lasting, 0));
   }
 
-  /** At once, then 1, 2, 4, 4, ... s, of which half is left to chance. */
+  /** At once, then 1, 2, 4, 4, ... s, half of which is random. */
   @Test
   void waitsDoubleUpToTheLongest() {
     Retry retry = new Retry(Duration.ofSeconds(1), Duration.ofSeconds(4), null);

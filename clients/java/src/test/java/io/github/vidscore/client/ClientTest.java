@@ -42,7 +42,7 @@ class ClientTest {
   private final Headers headers = new Headers();
   private final Support.Site site = new Support.Site(headers, new Evaluators(), new Boards(), new Servers());
 
-  /** Keeps what clients say with a call, and says a version with its end. */
+  /** Records the metadata of calls, and ends each call with a version. */
   private static final class Headers implements ServerInterceptor {
     volatile Metadata seen;
     String version = VidscoreClient.VERSION;
@@ -85,7 +85,7 @@ class ClientTest {
     }
   }
 
-  /** Tells of itself. */
+  /** Describes itself. */
   private static final class Servers extends ServerServiceImplBase {
     @Override
     public void getServer(GetServerRequest request, StreamObserver<GetServerResponse> answer) {

@@ -32,26 +32,26 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.zip.CRC32;
 
-/** A server that takes one submission by the offset protocol, and fails on demand. */
+/** A server that accepts one submission by the offset protocol, and fails on demand. */
 final class FakeSubmissions extends SubmissionServiceImplBase {
   static final String NAME = "benchmarks/streets/submissions/run";
 
-  /** What goes wrong with the next appends before they are stored; null for nothing. */
+  /** Faults of the next appends before they are stored; null for none. */
   final Queue<RuntimeException> before = new LinkedList<>();
 
-  /** What goes wrong once they are stored, before they are acknowledged. */
+  /** Faults after they are stored, before they are acknowledged. */
   final Queue<RuntimeException> after = new LinkedList<>();
 
-  /** What goes wrong with the next sealings. */
+  /** Faults of the next sealings. */
   final Queue<RuntimeException> sealings = new LinkedList<>();
 
-  /** What watchers are told; null breaks their call. */
+  /** The updates of watchers; null breaks their call. */
   final Queue<WatchSubmissionResponse> watchScript = new LinkedList<>();
 
   final List<Integer> stored = new ArrayList<>();
   final List<Long> offsets = new ArrayList<>();
 
-  /** Limits that are stated where a stream is opened. */
+  /** Limits that are stated when a stream is opened. */
   final Map<String, Long> limits = new HashMap<>();
 
   final List<Long> revisions = new ArrayList<>();

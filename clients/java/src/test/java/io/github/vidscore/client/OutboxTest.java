@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** When frames become batches, and how much may wait; with a clock of the test's own. */
+/** When frames become batches, and how much may wait; with the clock of the test. */
 class OutboxTest {
-  /** What a frame with one box counts: 24 for the frame, 24 for the object, 4 numbers. */
+  /** The counted bytes of a frame with one box: 24 for the frame, 24 for the object, 4 numbers. */
   private static final int BOX_BYTES = 24 + 24 + 4 * 8;
 
   private static final Batching EVERY_SECOND =

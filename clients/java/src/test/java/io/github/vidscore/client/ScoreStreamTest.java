@@ -26,7 +26,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Scoring streams: what is sent, what comes back, and how they end. */
+/** Scoring streams: their requests, their responses and their ends. */
 class ScoreStreamTest {
   private static final io.github.vidscore.v1.BenchmarkSpec NOTHING =
       io.github.vidscore.v1.BenchmarkSpec.getDefaultInstance();
@@ -35,7 +35,10 @@ class ScoreStreamTest {
   private final Support.Site site = new Support.Site(fake);
   private final VidscoreClient client = site.client().build();
 
-  /** Tells a live report for each message of detections, and as final report how much came. */
+  /**
+   * Sends a live report for each message of detections, and the number of received frames as the
+   * final report.
+   */
   private static final class Fake extends ScoringServiceImplBase {
     RuntimeException refuse; // instead of accepting the configuration
     boolean silent; // whether the configuration is never answered

@@ -10,7 +10,7 @@ import java.nio.channels.ClosedChannelException;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Which fault of the network is which exception. */
+/** The exceptions for faults of the network. */
 class StatusesTest {
   @Test
   void aConnectionThatIsClosedUnderACallIsUnavailable() {

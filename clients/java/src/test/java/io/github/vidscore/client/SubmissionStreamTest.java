@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Streams into submissions: what breaks is gone over, and what cannot be mended is told. */
+/** Streams into submissions: they continue after breaks, and report lasting errors. */
 class SubmissionStreamTest {
   private static final Delivery QUICK = Delivery.DEFAULT.withRetry(Support.QUICK);
   private static final Batching ONE_BY_ONE = Batching.DEFAULT.withBatchFrames(1);
@@ -237,7 +237,7 @@ class SubmissionStreamTest {
             stream.send(box(durable + sent));
             sent++;
           } catch (BackPressureException full) {
-            refused = full; // before the first frame is in the window it may come early
+            refused = full; // it may come early, before the first frame is in the window
           }
         }
         assertEquals(3, sent, "one in the window, two in the queue");
@@ -383,7 +383,7 @@ class SubmissionStreamTest {
     DeadlineException failure = assertThrows(DeadlineException.class, stream::close);
     assertEquals("7 frames dropped: not durable within 0.02 s", failure.message());
     assertEquals(7, stream.undeliveredFrames());
-    stream.close(); // that has been told
+    stream.close(); // the error was reported already
     assertThrows(DeadlineException.class, () -> stream.seal(7));
     SubmissionStream left = submit(Batching.DEFAULT, QUICK);
     send(left, 0, 7);

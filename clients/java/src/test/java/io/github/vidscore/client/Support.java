@@ -20,12 +20,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
-/** What the tests share. */
+/** Helpers of the tests. */
 final class Support {
-  /** Bounds every wait of a test; no test expects anything to take as long. */
+  /** Upper bound of each wait of a test; no test expects to wait that long. */
   static final Duration LIMIT = Duration.ofMinutes(1);
 
-  /** Comes back soon after a break. */
+  /** Retries soon after a break. */
   static final Retry QUICK =
       Retry.DEFAULT.withInitial(Duration.ofMillis(1)).withMaximum(Duration.ofMillis(20));
 
@@ -128,7 +128,7 @@ final class Support {
     return frames.stream().map(frame -> (int) frame.number).toList();
   }
 
-  /** Waits for a condition that another thread brings about. */
+  /** Waits for a condition that another thread fulfils. */
   static void until(String what, BooleanSupplier condition) {
     long limitNs = System.nanoTime() + LIMIT.toNanos();
     while (!condition.getAsBoolean()) {

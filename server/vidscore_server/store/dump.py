@@ -117,7 +117,6 @@ class _Loader:
         numbered = table.autoincrement_column
         old = 0 if numbered is None else int(row.pop(numbered.name))
         if table in _PARENTS:
-            self.flush()
             key_of_row = self._connection.execute(insert(table), row).inserted_primary_key
             assert key_of_row is not None  # noqa: S101 - a row that was inserted has a key
             self._new_numbers[table.name, old] = int(key_of_row[0])

@@ -119,21 +119,31 @@ def test_a_target_that_is_not_empty_is_refused_and_unchanged(new: New, target: s
         assert reader.benchmark("b") is None
 
 
-@pytest.mark.parametrize("target", ["file", "database"])
+@pytest.mark.parametrize(
+    ("target", "table", "changed"),
+    [("file", "frames", None), ("database", "frames", None), ("file", "audit", {"action": "x"})],
+)
 def test_a_copy_that_differs_is_abandoned_and_leaves_nothing(
-    new: New, target: str, monkeypatch: pytest.MonkeyPatch
+    new: New,
+    target: str,
+    table: str,
+    changed: dict[str, str] | None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Without the rows of a table, or with another value in one."""
     original, copied = new("file"), new(target)
     fill(original)
     counted = dump._counted
 
-    def without_frames(rows: object, what: str, *more: object) -> object:
-        for row in counted(rows, what, *more):  # type: ignore[arg-type]
-            if what != "copying" or row[0] != "frames":
-                yield row
+    def differing(rows: object, what: str, *more: object) -> object:
+        for name, values in counted(rows, what, *more):  # type: ignore[arg-type]
+            if what != "copying" or name != table:
+                yield name, values
+            elif changed is not None:
+                yield name, values | changed
 
-    monkeypatch.setattr(dump, "_counted", without_frames)
-    with pytest.raises(CopyDiffersError, match="frames"):
+    monkeypatch.setattr(dump, "_counted", differing)
+    with pytest.raises(CopyDiffersError, match=f"what was written to {table} is not"):
         copy_store(original, copied, lambda *_: None)
     with copied.read() as reader:
         assert reader.is_empty()

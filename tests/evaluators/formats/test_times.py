@@ -201,20 +201,25 @@ def test_images_outside_videos_may_have_times_in_any_order(tmp_path: Path) -> No
     assert source.warnings == ()
 
 
+def two_frames_for(name: str, side: Side) -> Annotations:
+    """Two frames, each with an object that a file of the format can hold."""
+    shape = {2: (3.0, 4.0), 4: (1.0, 2.0, 3.0, 4.0), 8: (1.0, 1.0, 5.0, 1.0, 5.0, 5.0, 1.0, 5.0)}
+    capacity = FORMATS[name].writer.capacity[side]
+    has_own_labels = name in {"motchallenge", "mots", "visdrone-det", "visdrone-mot"}
+    label = "pedestrian" if has_own_labels else "1"
+    thing = Thing(shape[max(capacity.arities)], label, track_id=1)
+    where = ("Tower" if capacity.domains else "", "7")
+    made = make_annotations({where: {5: [thing], 6: [thing]}})
+    return with_masks(made) if capacity.masks and made.arity == BOX else made
+
+
 @pytest.mark.parametrize("name", sorted(FORMATS))
 @pytest.mark.parametrize("side", list(Side))
 def test_a_conversion_keeps_times_or_reports_that_it_does_not(name: str, side: Side) -> None:
-    shape = {2: (3.0, 4.0), 4: (1.0, 2.0, 3.0, 4.0), 8: (1.0, 1.0, 5.0, 1.0, 5.0, 5.0, 1.0, 5.0)}
-    target = FORMATS[name].writer
-    has_own_labels = name in {"motchallenge", "mots", "visdrone-det", "visdrone-mot"}
-    label = "pedestrian" if has_own_labels else "1"
-    thing = Thing(shape[max(target.capacity[side].arities)], label, track_id=1)
-    where = ("Tower" if target.capacity[side].domains else "", "7")
-    timed = make_annotations({where: {5: [thing], 6: [thing]}}, times_s={(where, 5): 2.0})
-    given = with_masks(timed) if target.capacity[side].masks and timed.arity == BOX else timed
-    conversion = convert(Source(given, "given"), name, side, image_size=(50, 40))
+    timed = replace(two_frames_for(name, side), frame_times_s=np.array([2.0, np.nan]))
+    conversion = convert(Source(timed, "given"), name, side, image_size=(50, 40))
     lost = "1 time of a frame not written"
-    assert (lost in conversion.remarks) is not target.capacity[side].times
+    assert (lost in conversion.remarks) is not FORMATS[name].writer.capacity[side].times
 
 
 # --- arrivals ------------------------------------------------------------------------------------
@@ -249,17 +254,9 @@ def test_invalid_and_contradicting_arrivals_are_refused(tmp_path: Path) -> None:
 def test_a_conversion_keeps_arrivals_or_reports_that_it_does_not(
     tmp_path: Path, name: str, side: Side
 ) -> None:
-    shape = {2: (3.0, 4.0), 4: (1.0, 2.0, 3.0, 4.0), 8: (1.0, 1.0, 5.0, 1.0, 5.0, 5.0, 1.0, 5.0)}
-    target = FORMATS[name].writer
-    has_own_labels = name in {"motchallenge", "mots", "visdrone-det", "visdrone-mot"}
-    label = "pedestrian" if has_own_labels else "1"
-    thing = Thing(shape[max(target.capacity[side].arities)], label, track_id=1)
-    where = ("Tower" if target.capacity[side].domains else "", "7")
-    made = make_annotations({where: {5: [thing], 6: [thing]}})
-    made = with_masks(made) if target.capacity[side].masks and made.arity == BOX else made
-    arrived = replace(made, frame_arrivals_s=np.array([2.0, np.nan]))
+    arrived = replace(two_frames_for(name, side), frame_arrivals_s=np.array([2.0, np.nan]))
     conversion = convert(Source(arrived, "given"), name, side, image_size=(50, 40))
-    keeps = target.capacity[side].arrivals
+    keeps = FORMATS[name].writer.capacity[side].arrivals
     assert ("1 arrival of an answer not written" in conversion.remarks) is not keeps
     if keeps:
         path = tmp_path / "written"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from vidscore_evaluators.report import ReportWarning, report_to_json
 from vidscore_evaluators.scoring import score
 from vidscore_evaluators.shards.dealing import Shard
 from vidscore_evaluators.shards.merging import TALLIES_PER_SUM, TallySum, merge_files, merge_shards
+from vidscore_evaluators.shards.runs import Run
 from vidscore_evaluators.shards.tally_files import shard_from_bytes, shard_to_bytes
 from vidscore_evaluators.tally import merge_tallies
 from vidscore_evaluators.tally_bytes import tally_to_bytes
@@ -33,6 +35,17 @@ def faults_of(files: list[Path]) -> str:
     with pytest.raises(InputError) as raised:
         merge_files(files)
     return "\n".join(str(fault) for fault in raised.value.faults)
+
+
+def rewrite(file: Path, change: Callable[[Run], Run]) -> None:
+    """Write a tally file again, as one of another run."""
+    shard = shard_from_bytes(file.read_bytes())
+    file.write_bytes(shard_to_bytes(replace(shard, run=change(shard.run))))
+
+
+def with_judges(run: Run, **values: object) -> Run:
+    """The run with changed fields of its evaluators."""
+    return replace(run, judges=tuple(replace(judge, **values) for judge in run.judges))
 
 
 def other(folder: Path, name: str, **scene: object) -> Path:
@@ -122,18 +135,15 @@ def test_a_file_of_other_parameters_is_refused(tmp_path: Path, files: list[Path]
 def test_a_file_of_an_evaluator_under_other_rules_is_refused(
     files: list[Path], field: str, value: object
 ) -> None:
-    shard = shard_from_bytes(files[2].read_bytes())
-    judges = tuple(replace(judge, **{field: value}) for judge in shard.run.judges)
-    files[2].write_bytes(shard_to_bytes(replace(shard, run=replace(shard.run, judges=judges))))
+    rewrite(files[2], lambda run: with_judges(run, **{field: value}))
     text = faults_of(files)
     assert text.startswith(f"{files[2]}, {field} of f1: found ")
     assert len(text.splitlines()) == 1
 
 
 def test_a_file_of_data_read_with_other_warnings_is_refused(files: list[Path]) -> None:
-    shard = shard_from_bytes(files[2].read_bytes())
-    run = replace(shard.run, warnings=(ReportWarning("skipped-rows", "Two rows.", 2),))
-    files[2].write_bytes(shard_to_bytes(replace(shard, run=run)))
+    warnings = (ReportWarning("skipped-rows", "Two rows.", 2),)
+    rewrite(files[2], lambda run: replace(run, warnings=warnings))
     assert faults_of(files) == (
         f"{files[2]}, warnings of reading: found 2 x skipped-rows, expected none, as in {files[0]}"
     )
@@ -162,33 +172,25 @@ def test_a_file_of_another_number_of_shards_is_refused(tmp_path: Path, files: li
 )
 def test_files_of_another_version_are_refused(files: list[Path], package: str, text: str) -> None:
     for file in files:
-        shard = shard_from_bytes(file.read_bytes())
-        software = {**shard.run.software, package: "1.0"}
-        file.write_bytes(shard_to_bytes(replace(shard, run=replace(shard.run, software=software))))
+        rewrite(file, lambda run: replace(run, software={**run.software, package: "1.0"}))
     assert f"{files[0]}: found {text}, expected {package} " in faults_of(files)
 
 
 def test_files_of_another_version_of_an_evaluator_are_refused(files: list[Path]) -> None:
     for file in files:
-        shard = shard_from_bytes(file.read_bytes())
-        judges = tuple(replace(judge, version="0.0.1") for judge in shard.run.judges)
-        file.write_bytes(shard_to_bytes(replace(shard, run=replace(shard.run, judges=judges))))
+        rewrite(file, lambda run: with_judges(run, version="0.0.1"))
     assert "found f1 0.0.1, expected f1 " in faults_of(files)
 
 
 def test_an_evaluator_that_is_not_installed_is_named(files: list[Path]) -> None:
     for file in files:
-        shard = shard_from_bytes(file.read_bytes())
-        judges = tuple(replace(judge, name="nobody") for judge in shard.run.judges)
-        file.write_bytes(shard_to_bytes(replace(shard, run=replace(shard.run, judges=judges))))
+        rewrite(file, lambda run: with_judges(run, name="nobody"))
     assert "no evaluator is called 'nobody'" in faults_of(files)
 
 
 def test_shards_that_do_not_add_up_to_the_whole_are_refused(files: list[Path]) -> None:
     for file in files:
-        shard = shard_from_bytes(file.read_bytes())
-        run = replace(shard.run, truth=str(Fingerprint((1, 2))))
-        file.write_bytes(shard_to_bytes(replace(shard, run=run)))
+        rewrite(file, lambda run: replace(run, truth=str(Fingerprint((1, 2)))))
     assert "expected 00000000000000010000000000000002, that of the whole data" in faults_of(files)
 
 

@@ -59,6 +59,14 @@ async def submit(client: Client, name: str, right: Iterable[int], sequences: int
     await client.ended(name)
 
 
+async def host_two(hosted: Hosted) -> None:
+    """A live benchmark of 6 sequences; red is right in all of them, blue in one."""
+    await hosted.organiser.create_benchmark(visibility=LIVE)
+    await hosted.organiser.upload(sky(6))
+    await submit(hosted.red, "r", range(6), 6)
+    await submit(hosted.blue, "b", [0], 6)
+
+
 async def settled(client: Client, **asked: object) -> pb.GetLeaderboardResponse:
     """The board, once its tiers are up to date."""
     async with asyncio.timeout(TIMEOUT_S):
@@ -301,10 +309,7 @@ async def test_a_team_that_cannot_be_scored_on_draws_does_not_affect_the_tiers_o
 async def test_after_new_truth_the_old_tiers_are_shown_until_there_are_new_ones(
     hosted: Hosted,
 ) -> None:
-    await hosted.organiser.create_benchmark(visibility=LIVE)
-    await hosted.organiser.upload(sky(6))
-    await submit(hosted.red, "r", range(6), 6)
-    await submit(hosted.blue, "b", [0], 6)
+    await host_two(hosted)
     assert [row.tier for row in (await settled(hosted.viewer)).rows] == [1, 2]
     await hosted.organiser.upload(_found([0, 1], 6))
     async with asyncio.timeout(TIMEOUT_S):
@@ -321,10 +326,7 @@ async def test_tiers_that_another_server_computes_are_left_to_it_until_its_lease
 ) -> None:
     work = "operation tiers dots"
     await hosted.hosting.context.write(lambda t: t.take_lease(work, "other", timedelta(hours=1)))
-    await hosted.organiser.create_benchmark(visibility=LIVE)
-    await hosted.organiser.upload(sky(6))
-    await submit(hosted.red, "r", range(6), 6)
-    await submit(hosted.blue, "b", [0], 6)
+    await host_two(hosted)
     await hosted.hosting.work()
     await hosted.hosting.tiers.operations.finish()
     assert (await hosted.viewer.board()).tiers_note == "no tiers yet: they are being computed"
@@ -362,10 +364,7 @@ async def test_a_result_after_its_lease_was_lost_is_not_stored(
 
     monkeypatch.setattr(hosted.hosting.tiers, "_score_draws", lose_after_scoring)
     monkeypatch.setattr(tier_updates, "compare", lose_before_comparing)
-    await hosted.organiser.create_benchmark(visibility=LIVE)
-    await hosted.organiser.upload(sky(6))
-    await submit(hosted.red, "r", range(6), 6)
-    await submit(hosted.blue, "b", [0], 6)
+    await host_two(hosted)
     await asyncio.wait_for(lost.wait(), TIMEOUT_S)
     await hosted.hosting.tiers.operations.finish()
     with hosted.hosting.context.store.read() as reader:
@@ -382,10 +381,7 @@ async def test_tiers_by_newer_rules_are_left_to_a_server_that_has_them(
     monkeypatch.setattr(SpotGeo, "version", "2.0.0")
     async with hosting(tmp_path) as hosted:
         monkeypatch.setattr(hosted.hosting.tiers, "advance", AsyncMock())
-        await hosted.organiser.create_benchmark(visibility=LIVE)
-        await hosted.organiser.upload(sky(6))
-        await submit(hosted.red, "r", range(6), 6)
-        await submit(hosted.blue, "b", [0], 6)
+        await host_two(hosted)
     for version, has_tiers in (("1.0.0", False), ("2.0.0", True)):
         monkeypatch.setattr(SpotGeo, "version", version)
         async with hosting(tmp_path) as hosted:
@@ -415,10 +411,7 @@ async def test_draws_of_a_deleted_benchmark_are_not_used_for_the_next_one_of_its
         return found
 
     monkeypatch.setattr(hosted.hosting.tiers, "_score_draws", replace_benchmark)
-    await hosted.organiser.create_benchmark(visibility=LIVE)
-    await hosted.organiser.upload(sky(6))
-    await submit(hosted.red, "r", range(6), 6)
-    await submit(hosted.blue, "b", [0], 6)
+    await host_two(hosted)
     await asyncio.wait_for(replaced.wait(), TIMEOUT_S)
     await hosted.hosting.tiers.operations.finish()
     with hosted.hosting.context.store.read() as reader:

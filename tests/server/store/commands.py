@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tests.server.store import records as r
 
 from vidscore_server.store import SqlStore, Transaction
+from vidscore_server.store.records import LiveClockRecord, LiveFrameRecord
 
 
 def put(store: SqlStore, *commands: Callable[[Transaction], object]) -> None:
@@ -20,6 +21,17 @@ def populate(transaction: Transaction) -> None:
     transaction.insert_benchmark(r.benchmark())
     transaction.insert_submission(r.submission())
     transaction.raise_epoch("b", "s", "default")
+
+
+def derive(transaction: Transaction) -> None:
+    """A row in each table that holds results or the live clock of a populated benchmark."""
+    transaction.insert_score(r.score())
+    transaction.put_failed_rescoring("b", "s", "basis")
+    transaction.put_release(r.release())
+    transaction.put_score_draws(r.score_draws())
+    transaction.put_tiers(r.tiers(exact=True))
+    transaction.put_live_clock("b", "s", LiveClockRecord("{}", r.NOON))
+    transaction.put_live_frame("b", "s", LiveFrameRecord(0, 1, r.later(1)))
 
 
 def truth(*payloads: bytes, revision: int = 1) -> Callable[[Transaction], None]:

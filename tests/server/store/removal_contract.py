@@ -9,15 +9,13 @@ import pytest
 from msgspec import structs
 from sqlalchemy import func, select
 from tests.server.store import records as r
-from tests.server.store.commands import append, populate, put, truth
+from tests.server.store.commands import append, derive, populate, put, truth
 
 from vidscore_server.store import SqlStore, Transaction
 from vidscore_server.store.dump import TABLES
 from vidscore_server.store.reader import Reader
 from vidscore_server.store.records import (
     HIDDEN,
-    LiveClockRecord,
-    LiveFrameRecord,
     RowNumbers,
     SubmissionState,
 )
@@ -32,13 +30,7 @@ def fill(store: SqlStore) -> None:
         append(0, 1, 2),
         append(2, 3),
         truth(b"one", b"two"),
-        lambda t: t.insert_score(r.score()),
-        lambda t: t.put_failed_rescoring("b", "s", "basis"),
-        lambda t: t.put_release(r.release()),
-        lambda t: t.put_score_draws(r.score_draws()),
-        lambda t: t.put_tiers(r.tiers(exact=True)),
-        lambda t: t.put_live_clock("b", "s", LiveClockRecord("{}", r.NOON)),
-        lambda t: t.put_live_frame("b", "s", LiveFrameRecord(0, 1, r.later(1))),
+        derive,
     )
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 from tests.server.store import records as r
-from tests.server.store.commands import append, populate, put, truth
+from tests.server.store.commands import append, derive, populate, put, truth
 from tests.support.varieties import mostly_nightly
 
 from vidscore_server.store import SqlStore, Transaction, dump, open_store
 from vidscore_server.store.dump import copy_store
 from vidscore_server.store.errors import CopyDiffersError, StoreNotEmptyError
-from vidscore_server.store.records import InvitationRecord, LiveClockRecord, LiveFrameRecord
+from vidscore_server.store.records import InvitationRecord
 
 INVITATION = InvitationRecord("i", b"hash", "red", "", r.NOON, r.later(60))
 WAYS = [("file", "database"), ("database", "file"), ("file", "file"), ("database", "database")]
@@ -52,17 +52,11 @@ def fill(store: SqlStore) -> None:
         append(0, 1, 2),
         append(2, 3),
         truth(b"one", b"\0two"),
-        lambda t: t.insert_score(r.score()),
-        lambda t: t.put_failed_rescoring("b", "s", "basis"),
-        lambda t: t.put_release(r.release()),
-        lambda t: t.put_score_draws(r.score_draws()),
-        lambda t: t.put_tiers(r.tiers(exact=True)),
+        derive,
         lambda t: t.insert_token(r.token()),
         lambda t: t.insert_operation(r.operation()),
         lambda t: t.append_audit(r.audit("täter 日本")),
         lambda t: t.insert_invitation(INVITATION),
-        lambda t: t.put_live_clock("b", "s", LiveClockRecord("{}", r.NOON)),
-        lambda t: t.put_live_frame("b", "s", LiveFrameRecord(0, 1, r.later(1))),
         lambda t: t.put_response("t", "id", "digest", b"answer", r.NOON),
         lambda t: t.take_lease("w", "a", timedelta(minutes=1)),
     )

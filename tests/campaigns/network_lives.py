@@ -99,7 +99,6 @@ class Life:
     def __init__(
         self, runner: Runner, site: Site, reference: Reference, kind: str, chance: Random
     ) -> None:
-        """Start nothing yet."""
         self.language = runner.language
         self.name = f"{self.language}-{kind}"
         self.broken = self.slowed = 0

@@ -172,7 +172,8 @@ class Settings:
     )
     maximum_buffered_bytes: int = _integer(
         256 * MEBIBYTE,
-        "Bytes of one stream that wait for their other side or for a tally.",
+        "Bytes of one stream that wait for their other side or for a tally, or of an upload of "
+        "truth.",
         1 << 40,
         minimum=MEBIBYTE,
     )

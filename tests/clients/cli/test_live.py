@@ -128,5 +128,5 @@ def test_on_a_terminal_that_cannot_draw_there_are_lines(monkeypatch: pytest.Monk
             display.changed()
         terminal.write("end")
         terminal.flush()
-        assert os.read(master, 4096) == b"line\r\nend"
+        assert read_until(master, "end") == "line\r\nend"
     os.close(master)

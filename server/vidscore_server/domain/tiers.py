@@ -155,12 +155,12 @@ class Draws(Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         sequences: Number of sequences.
         resamples: Number of different draws.
-        values: By measure, its value in each draw; None if it is undefined.
+        values: By measure, its value in each of `DRAWS` draws; None if it is undefined.
     """
 
     sequences: Annotated[int, Meta(gt=0)]
     resamples: Annotated[int, Meta(gt=0)]
-    values: Mapping[str, Annotated[list[float | None], Meta(min_length=DRAWS, max_length=DRAWS)]]
+    values: Mapping[str, list[float | None]]
 
     def to_bytes(self) -> bytes:
         """The stored form."""
@@ -174,7 +174,11 @@ class Draws(Struct, frozen=True, forbid_unknown_fields=True):
             StoreDamagedError: If its unpacked size exceeds the limit.
             ValueError: If it is something else.
         """
-        return _read(inflate(data, MOST_BYTES), cls)
+        draws = _read(inflate(data, MOST_BYTES), cls)
+        # Not by the type: msgspec would keep the number that it has first seen.
+        if any(len(values) != DRAWS for values in draws.values.values()):
+            raise ValueError(f"expected {DRAWS} values per measure")
+        return draws
 
 
 class BoardTiers(Struct, frozen=True, forbid_unknown_fields=True):

@@ -397,8 +397,8 @@ def _without_budget(definition: Definition) -> Iterator[str]:
     size = definition.truth_size
     default = "" if size is None else f" ({default_budget(size.objects, size.sequences)})"
     yield (
-        "a team may have any number of submissions in all: with enough of them it can infer "
-        "the ground truth from its scores; submissions_in_all = -1 lets it have as many as the "
+        "a team may have any number of submissions in all: with enough of them it reads the "
+        "ground truth out of its scores; submissions_in_all = -1 lets it have as many as the "
         f"ground truth allows{default}"
     )
 

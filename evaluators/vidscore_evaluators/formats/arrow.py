@@ -218,6 +218,8 @@ class _Table(Struct, frozen=True):
             return
         place += _number("<I", self.data, place)
         count = _number("<I", self.data, place)
+        if place + 4 + count * kind.size > len(self.data):
+            raise ValueError("a list that is longer than its message")
         for row in range(count):
             yield kind.unpack_from(self.data, place + 4 + row * kind.size)
 

@@ -253,7 +253,7 @@ def _run_job(job: AnyJob, work: Callable[[AnyJob], Result]) -> Result:
         return work(job)
     except VidscoreError:
         raise
-    except Exception as error:  # noqa: BLE001 - any error: only its place may leave
+    except BaseException as error:  # noqa: BLE001 - a plug-in may call `sys.exit`, too
         # Text and traceback of an error may show hidden data, so only places leave the process.
         raise WorkFailedError(places_of(error)) from None
 
@@ -343,7 +343,7 @@ def _run_analysis(sender: Connection, analysis: Analysis, workers: int) -> None:
         outcome = json.dumps(document, ensure_ascii=False, allow_nan=False)
     except VidscoreError as error:
         outcome = error
-    except Exception as error:  # noqa: BLE001 - as in `_run_job`
+    except BaseException as error:  # noqa: BLE001 - as in `_run_job`
         outcome = WorkFailedError(places_of(error))
     with suppress(OSError):
         sender.send(outcome)

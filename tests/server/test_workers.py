@@ -7,6 +7,7 @@ import json
 import multiprocessing
 import os
 import signal
+import sys
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -56,12 +57,14 @@ async def test_another_domain_error_is_raised_here_unchanged(workers: WorkerPool
         await workers.run(unknown)
 
 
+@pytest.mark.parametrize(("mood", "kind"), [("error", "RuntimeError"), ("exit", "SystemExit")])
 async def test_an_unexpected_error_is_reduced_to_places_without_its_text(
-    workers: WorkerPool,
+    workers: WorkerPool, mood: str, kind: str
 ) -> None:
+    """Otherwise a plug-in that calls `sys.exit` would end the server, and print what it got."""
     with pytest.raises(WorkFailedError) as caught:
-        await workers.run(_job(mood="error"))
-    assert "RuntimeError" in caught.value.places
+        await workers.run(_job(mood=mood))
+    assert kind in caught.value.places
     assert any("vidscore_moody" in place for place in caught.value.places)
     assert "123.456" not in str(caught.value)
 
@@ -172,6 +175,8 @@ class Played:
             raise InputError([Fault("one system", "two")])
         if self.act == "fail":
             raise ValueError(f"the truth at {SECRET} is odd")
+        if self.act == "exit":
+            sys.exit(f"the truth at {SECRET} is odd")
         if self.act == "die":
             os._exit(9)
         if self.act == "hang":
@@ -198,10 +203,13 @@ async def test_an_input_error_of_an_analysis_is_raised_here_unchanged() -> None:
         await run("refuse")
 
 
-async def test_an_unexpected_error_of_an_analysis_is_reduced_to_places_without_its_text() -> None:
+@pytest.mark.parametrize(("act", "kind"), [("fail", "ValueError"), ("exit", "SystemExit")])
+async def test_an_unexpected_error_of_an_analysis_is_reduced_to_places_without_its_text(
+    act: str, kind: str
+) -> None:
     with pytest.raises(WorkFailedError) as caught:
-        await run("fail")
-    assert "ValueError" in caught.value.places
+        await run(act)
+    assert kind in caught.value.places
     assert SECRET not in repr(caught.value)
 
 

@@ -6,6 +6,7 @@ Its scores are meaningless; with it, tests of the server can be slow, fail and d
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,8 +31,8 @@ FORBIDDEN_NUMBER = 666
 class MoodyParameters:
     """Parameters of `Moody`."""
 
-    mood: Literal["calm", "slow", "crash", "crash_once", "error", "input_error"] = parameter(
-        "calm", "What it does when it gets frames."
+    mood: Literal["calm", "slow", "crash", "crash_once", "error", "exit", "input_error"] = (
+        parameter("calm", "What it does when it gets frames.")
     )
     delay_s: float = parameter(0.0, "How long it is slow.", unit="s", minimum=0.0, maximum=60.0)
     marker: str = parameter("", "File that says that it was at work.")
@@ -108,6 +109,8 @@ class Moody(Evaluator[MoodyParameters]):
             time.sleep(self.parameters.delay_s)
         if mood == "error":
             raise RuntimeError("the coordinates are 123.456")
+        if mood == "exit":
+            sys.exit("the coordinates are 123.456")
         if mood == "input_error":
             raise InputError([Fault("a mood", "a better one", field="mood")])
         if mood == "crash" or (mood == "crash_once" and not again):

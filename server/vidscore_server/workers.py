@@ -47,6 +47,10 @@ if TYPE_CHECKING:
 ATTEMPTS = 2
 """Maximum attempts at a job whose worker dies; then the job itself is the likely cause."""
 
+ABANDONED_S = 30.0
+"""Time after which a job that nobody waits for any more is ended with its process: it may never
+return, and starting another process costs a second."""
+
 NICENESS = 10
 """POSIX niceness of analyses and large scorings, which yield to work that clients wait for."""
 
@@ -133,12 +137,15 @@ class WorkerPool:
         for _ in range(ATTEMPTS):
             worker = await self._idle.get()
             future = worker.submit(job, work)
-            # If the caller is cancelled, its worker stays busy until the job has ended.
             future.add_done_callback(partial(_call_soon, loop, self._take_back, worker))
             try:
                 return await asyncio.wrap_future(future)
             except BrokenProcessPool:
                 log(logging.ERROR, "worker died", evaluator=job.evaluator)
+            except asyncio.CancelledError:
+                # The worker stays busy until the job has ended.
+                loop.call_later(ABANDONED_S, worker.abandon, future)
+                raise
         raise WorkerLostError(
             f"the work for {job.evaluator} killed {ATTEMPTS} worker processes; it is not retried"
         )
@@ -198,13 +205,21 @@ class _Worker:
             self._executor.shutdown(wait=False)
         return self.start()
 
+    def abandon(self, future: Future[Any]) -> None:
+        """Kill the process if its job has not ended; it is then replaced."""
+        if not future.done():
+            self._kill()
+
     def close(self) -> None:
         if self._executor is None:
             return
+        self._kill()
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+    def _kill(self) -> None:
         if self.process_id is not None:
             with suppress(ProcessLookupError):
                 os.kill(self.process_id, signal.SIGKILL)
-        self._executor.shutdown(wait=True, cancel_futures=True)
 
 
 def _call_soon(

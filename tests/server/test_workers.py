@@ -113,6 +113,24 @@ async def test_a_cancelled_caller_leaves_the_worker_usable(workers: WorkerPool) 
 
 
 @pytest.mark.slow
+async def test_a_job_that_goes_on_without_its_caller_is_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A plug-in that never returns would keep each worker that got it, until none were left."""
+    monkeypatch.setattr("vidscore_server.workers.ABANDONED_S", 0.1)
+    pool = WorkerPool(1)
+    try:
+        abandoned = asyncio.create_task(pool.run(_job(mood="slow", delay_s=60)))
+        await until(lambda: len(pool.process_ids) == 1)
+        [process_id] = pool.process_ids
+        abandoned.cancel()
+        assert await pool.run(_job()) == run_job(_job())
+        assert pool.process_ids != [process_id]
+    finally:
+        await asyncio.to_thread(pool.close)
+
+
+@pytest.mark.slow
 async def test_the_first_worker_starts_at_once_and_the_next_when_it_is_busy() -> None:
     pool = WorkerPool(3)
     try:

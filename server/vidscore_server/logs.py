@@ -97,7 +97,10 @@ def _as_word(value: object) -> str:
 
 
 def places_of(error: BaseException) -> list[str]:
-    """Types and stacks of an error and its causes, without their messages."""
+    """Types and stacks of an error and its causes, without their messages.
+
+    Of a group, the first error is followed: it ended the others.
+    """
     places: list[str] = []
     cause: BaseException | None = error
     while cause is not None:
@@ -107,5 +110,6 @@ def places_of(error: BaseException) -> list[str]:
         if isinstance(cause, WorkFailedError):
             places.extend(cause.places)
             break
-        cause = cause.__cause__ or cause.__context__
+        first = cause.exceptions[0] if isinstance(cause, BaseExceptionGroup) else None
+        cause = first or cause.__cause__ or cause.__context__
     return places

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import io
 import json
@@ -10,6 +11,7 @@ import sys
 
 import pytest
 
+from vidscore_server.errors import WorkFailedError
 from vidscore_server.logs import (
     LOGGER_NAME,
     Format,
@@ -57,6 +59,21 @@ def test_error_places_have_types_files_and_functions_of_an_error_and_its_cause_b
     assert "KeyError" in places
     assert any("test_logs.py" in place and place.endswith("fail") for place in places)
     assert "secret" not in str(places)
+
+
+async def test_places_of_an_error_in_a_task_group_are_those_of_the_error_itself() -> None:
+    """Scorings run in such groups: the group's own place says nothing about what went wrong."""
+
+    async def fail() -> None:
+        raise WorkFailedError(["RuntimeError", "plug_in.py:7 tables"])
+
+    with pytest.raises(ExceptionGroup) as caught:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(fail())
+
+    places = places_of(caught.value)
+    assert places[0] == "ExceptionGroup"
+    assert places[-1] == "plug_in.py:7 tables"
 
 
 def test_lines_of_one_call_share_an_id_that_other_calls_lack(

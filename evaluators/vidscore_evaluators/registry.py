@@ -7,15 +7,16 @@ object is a subclass of `vidscore_evaluators.evaluator.Evaluator`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from vidscore_evaluators.errors import UnknownEvaluatorError
-from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.evaluator import Evaluator, Measure, Needs, Task
 from vidscore_evaluators.names import name_advice
-from vidscore_evaluators.parameters import parse_parameters
+from vidscore_evaluators.parameters import describe_parameters, parse_parameters
 from vidscore_evaluators.specification import BenchmarkSpec
 
 if TYPE_CHECKING:
@@ -45,6 +46,17 @@ _BUILT_IN = {
 """Module and class by name, imported at first use, so that they do not slow start-up."""
 
 EvaluatorClass = type[Evaluator[Any]]
+
+_DECLARED = {
+    "version": "a text",
+    "title": "a text",
+    "task": "a Task",
+    "needs": "a Needs",
+    "measures": "a tuple of Measure, each with a name of its own",
+    "ranking": "names of its measures",
+    "Parameters": "a dataclass of fields made by `parameter`",
+}
+"""What each evaluator declares beside its name."""
 
 
 def evaluator_names() -> tuple[str, ...]:
@@ -78,6 +90,13 @@ def evaluator_class(name: str) -> EvaluatorClass:
     if name in plug_ins:
         return _load(plug_ins[name])
     raise UnknownEvaluatorError(f"no evaluator is called {name!r}; {_advice(name)}")
+
+
+def usable_evaluators() -> Iterator[EvaluatorClass]:
+    """All evaluator classes, without those of plug-ins that cannot be used."""
+    for name in evaluator_names():
+        with suppress(UnknownEvaluatorError):
+            yield evaluator_class(name)
 
 
 def _advice(name: str) -> str:
@@ -143,10 +162,52 @@ def _load(points: list[EntryPoint]) -> EvaluatorClass:
         raise UnknownEvaluatorError(f"{unusable}: only one of them may have it")
     try:
         plug_in = points[0].load()
-    except (ImportError, AttributeError) as error:
-        raise UnknownEvaluatorError(f"{unusable}: {error}") from error
+    except (Exception, SystemExit) as error:  # a plug-in is foreign code and may raise anything
+        raise UnknownEvaluatorError(f"{unusable}: {type(error).__name__}: {error}") from error
     if not (isinstance(plug_in, type) and issubclass(plug_in, Evaluator)):
         raise UnknownEvaluatorError(f"{unusable}: {points[0].value} is no subclass of Evaluator")
-    if plug_in.name != points[0].name:
-        raise UnknownEvaluatorError(f"{unusable}: it calls itself {plug_in.name!r}")
+    faults = list(_declaration_faults(plug_in, points[0].name))
+    if faults:
+        raise UnknownEvaluatorError(f"{unusable}: {'; '.join(faults)}")
     return plug_in
+
+
+def _declaration_faults(plug_in: EvaluatorClass, name: str) -> Iterator[str]:
+    """What a class lacks that lists of evaluators, boards and reports take from it."""
+    if abstract := sorted(plug_in.__abstractmethods__):
+        yield f"it does not define {', '.join(abstract)}"
+    if getattr(plug_in, "name", None) != name:
+        yield f"it calls itself {getattr(plug_in, 'name', None)!r}"
+    own = {attribute: getattr(plug_in, attribute, None) for attribute in _DECLARED}
+    names = _measure_names(own["measures"])
+    for attribute, is_declared in (
+        ("version", isinstance(own["version"], str)),
+        ("title", isinstance(own["title"], str)),
+        ("task", isinstance(own["task"], Task)),
+        ("needs", isinstance(own["needs"], Needs)),
+        ("measures", bool(names)),
+        ("ranking", _are_of(own["ranking"], names)),
+        ("Parameters", _are_parameters(own["Parameters"])),
+    ):
+        if not is_declared:
+            yield f"its {attribute} is {own[attribute]!r}, expected {_DECLARED[attribute]}"
+
+
+def _measure_names(measures: object) -> frozenset[str]:
+    """Names of an evaluator's measures; none if these are not declared as they must be."""
+    if not isinstance(measures, tuple | list):
+        return frozenset()
+    names = frozenset(entry.name for entry in measures if isinstance(entry, Measure))
+    return names if len(names) == len(measures) else frozenset()
+
+
+def _are_of(ranking: object, names: frozenset[str]) -> bool:
+    return isinstance(ranking, tuple | list) and (not names or names.issuperset(ranking))
+
+
+def _are_parameters(parameters: Any) -> bool:
+    try:
+        describe_parameters(parameters)
+    except Exception:  # noqa: BLE001 - types of fields are foreign code, too
+        return False
+    return True

@@ -22,7 +22,7 @@ from vidscore_evaluators.input_checks import check_sides, checked_truth
 from vidscore_evaluators.jobs import outcomes_in_parts, tally_in_parts
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes, concatenate_outcomes
 from vidscore_evaluators.preparation import Data, DataChoice, judged_by, prepare, scaled
-from vidscore_evaluators.registry import evaluator_class, evaluator_names
+from vidscore_evaluators.registry import usable_evaluators
 from vidscore_evaluators.remote_files import data_path
 from vidscore_evaluators.report import Report, with_warnings
 from vidscore_evaluators.runtime import Progress
@@ -363,7 +363,7 @@ def check_outcomes_offered(evaluators: Sequence[Evaluator[Any]]) -> None:
     """
     without = [evaluator.name for evaluator in evaluators if not evaluator.has_outcomes]
     if without:
-        offered = [name for name in evaluator_names() if evaluator_class(name).offers_outcomes()]
+        offered = [entry.name for entry in usable_evaluators() if entry.offers_outcomes()]
         expected = f"an evaluator that has outcomes: {', '.join(offered)}"
         raise ParameterError([Fault(name, expected) for name in without])
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
+from vidscore_evaluators.errors import UnknownEvaluatorError
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_protos.v1 import (
     evaluator_service_pb2,
@@ -256,9 +257,15 @@ async def _load_evaluators() -> None:
     for name in evaluator_names():
         try:
             await asyncio.to_thread(evaluator_class, name)
-        except Exception as error:  # noqa: BLE001 - plug-ins may fail in any way
-            places = places_of(error)
-            log(logging.ERROR, "evaluator cannot be loaded", evaluator=name, places=places)
+        except UnknownEvaluatorError as error:
+            places, reason = places_of(error), str(error)
+            log(
+                logging.ERROR,
+                "evaluator cannot be loaded",
+                evaluator=name,
+                reason=reason,
+                places=places,
+            )
 
 
 def _options(settings: Settings) -> list[tuple[str, int]]:

@@ -33,7 +33,7 @@ from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.jobs import Job, run_job, run_outcome_job
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
-from vidscore_evaluators.registry import evaluator_class, evaluator_names
+from vidscore_evaluators.registry import usable_evaluators
 from vidscore_evaluators.runtime import initialize_worker, sigint_blocked, spawn_context
 from vidscore_server.errors import WorkerLostError, WorkFailedError
 from vidscore_server.logs import log, places_of
@@ -243,8 +243,7 @@ def _initialize(niceness: int) -> None:
 
 
 def _warm_up() -> None:
-    for name in evaluator_names():
-        evaluator_class(name)
+    list(usable_evaluators())
 
 
 def _run_draws(job: DrawsJob) -> FloatArray:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +20,12 @@ from vidscore_evaluators import registry
 from vidscore_evaluators.errors import ParameterError, UnknownEvaluatorError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.jobs import tally_in_parts
-from vidscore_evaluators.registry import create_evaluator, evaluator_class, evaluator_names
+from vidscore_evaluators.registry import (
+    create_evaluator,
+    evaluator_class,
+    evaluator_names,
+    usable_evaluators,
+)
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 from vidscore_evaluators.tally_bytes import tally_to_bytes
 from vidscore_evaluators.testing import make_annotations
@@ -109,6 +116,76 @@ def test_an_unusable_plug_in_is_named_with_the_reason(
 ) -> None:
     points.append(_point("toy", value))
     with pytest.raises(UnknownEvaluatorError, match=f"toy.*some-plugin.*{why}"):
+        evaluator_class("toy")
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("class Broken(", r"SyntaxError: '\(' was never closed \(broken.py, line 1\)"),
+        ("raise ValueError('no model')", "ValueError: no model"),
+        ("raise SystemExit('no model')", "SystemExit: no model"),
+    ],
+)
+def test_a_plug_in_whose_module_fails_is_named_with_the_reason(
+    points: list[EntryPoint], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, why: str
+) -> None:
+    """Whatever a module raises, or a list of all evaluators would fail because of one."""
+    (tmp_path / "broken.py").write_text(f"{line}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    points.append(_point("toy", "broken:Broken"))
+    with pytest.raises(UnknownEvaluatorError, match=f"toy.*some-plugin.*{why}"):
+        evaluator_class("toy")
+
+
+def test_a_list_of_evaluators_leaves_out_those_that_cannot_be_used(
+    points: list[EntryPoint],
+) -> None:
+    points += [_point("ape", "x:Y"), _point("toy", "tests.evaluators.toy:Toy")]
+    names = [entry.name for entry in usable_evaluators()]
+    assert names == [*registry._BUILT_IN, "toy"]
+
+
+@dataclass
+class _Plain:
+    limit: float = 1.0
+
+
+@pytest.mark.parametrize(
+    ("missing", "value", "why"),
+    [
+        ("name", None, "it calls itself None"),
+        ("version", None, "its version is None, expected a text"),
+        ("task", "detection", "its task is 'detection', expected a Task"),
+        ("needs", None, "its needs is None, expected a Needs"),
+        ("measures", None, "its measures is None, expected a tuple of Measure"),
+        ("measures", (), "its measures is (), expected a tuple of Measure"),
+        ("measures", ("x",), "its measures is ('x',), expected a tuple of Measure"),
+        ("ranking", ("y",), "its ranking is ('y',), expected names of its measures"),
+        ("ranking", "x", "its ranking is 'x', expected names of its measures"),
+        ("Parameters", dict, "<class 'dict'>, expected a dataclass of fields made by"),
+        ("Parameters", _Plain, "_Plain'>, expected a dataclass of fields made by"),
+    ],
+)
+def test_a_class_that_does_not_declare_what_it_must_is_refused(
+    points: list[EntryPoint],
+    monkeypatch: pytest.MonkeyPatch,
+    missing: str,
+    value: object,
+    why: str,
+) -> None:
+    monkeypatch.setattr(Toy, missing, value)
+    points.append(_point("toy", "tests.evaluators.toy:Toy"))
+    with pytest.raises(UnknownEvaluatorError, match=f"toy.*some-plugin.*{re.escape(why)}"):
+        evaluator_class("toy")
+
+
+def test_a_class_without_the_functions_of_an_evaluator_is_refused(
+    points: list[EntryPoint], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Toy, "__abstractmethods__", frozenset({"tables", "growth"}))
+    points.append(_point("toy", "tests.evaluators.toy:Toy"))
+    with pytest.raises(UnknownEvaluatorError, match="it does not define growth, tables"):
         evaluator_class("toy")
 
 

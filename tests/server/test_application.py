@@ -161,6 +161,7 @@ async def test_an_evaluator_that_cannot_be_loaded_is_logged_and_the_others_work(
         assert len((await stub.ScoreBatch(message)).reports) == 1
     [line] = [json.loads(JsonFormatter().format(record)) for record in caplog.records]
     assert (line["event"], line["evaluator"]) == ("evaluator cannot be loaded", "broken")
+    assert line["reason"].startswith("no evaluator is called 'broken'")
 
 
 def _certificate(folder: Path) -> tuple[Path, Path]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -245,6 +246,8 @@ def change_sentence(changes: Sequence[SequenceChange]) -> str:
     Args:
         changes: The change of each.
     """
+    if not changes:
+        return "It has no frames."
     numbers = Counter(change.state for change in changes)
     if not numbers.keys() - {SAME}:
         return "It has the same contents as the revision before."
@@ -293,5 +296,6 @@ def _rows_by_sequence(
     """Rows of the frames of each sequence that has any."""
     order = np.argsort(truth.frame_sequences, kind="stable")
     owners, starts = np.unique(truth.frame_sequences[order], return_index=True)
-    for owner, rows in zip(owners.tolist(), np.split(order, starts[1:]), strict=True):
-        yield truth.sequences[owner], rows
+    bounds = pairwise([*starts.tolist(), len(order)])
+    for owner, (start, end) in zip(owners.tolist(), bounds, strict=True):
+        yield truth.sequences[owner], order[start:end]

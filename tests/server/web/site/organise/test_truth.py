@@ -78,6 +78,20 @@ async def test_a_preview_shows_the_changes_against_the_previous_revision(site: B
     assert "One sequence is new, one sequence is gone." in other.words
 
 
+async def test_an_empty_file_is_shown_with_a_doubt_and_so_is_what_follows_it(
+    site: Browsing,
+) -> None:
+    await site.hosted.organiser.create_benchmark()
+    page = await upload(site.organiser, b"[]", complete="yes")
+    assert page.status == 200
+    assert "0 objects in 0 frames of 0 sequences" in page.words
+    assert "It has no frames." in page.words
+    assert "check that the right file was given" in page.words
+    assert (await confirm(site.organiser, page, complete="yes")).path == f"{HERE}/truth/1"
+    page = await upload(site.organiser, complete="yes")
+    assert "One sequence is new." in page.words
+
+
 async def test_warnings_about_truth_are_shown_before_it_counts(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     twice = TRUTH_FILE.replace(b"[300, 200]", b"[10, 20]")

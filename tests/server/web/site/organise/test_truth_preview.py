@@ -72,6 +72,14 @@ def test_without_an_earlier_revision_everything_is_new() -> None:
     assert label_changes(None, after) == (("car",), ())
 
 
+def test_truth_without_frames_removes_every_sequence() -> None:
+    some, none = truth({("a", 1): [1.0], ("b", 1): []}), truth({})
+    assert [one.state for one in changes_of(some, none)] == ["gone", "gone"]
+    assert [one.state for one in changes_of(none, some)] == ["new", "new"]
+    assert change_sentence(changes_of(None, none)) == "It has no frames."
+    assert merged(none, some).frame_count == merged(some, none).frame_count == 2
+
+
 def test_merging_keeps_the_frames_that_the_upload_lacks() -> None:
     before = truth({("a", 1): [1.0], ("a", 2): [2.0], ("b", 1): [3.0]})
     found = merged(before, truth({("a", 2): [], ("c", 7): [4.0]}))

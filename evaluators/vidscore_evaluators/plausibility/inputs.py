@@ -18,6 +18,7 @@ from vidscore_evaluators.plausibility.sample_warnings import LEAST_SHARES
 from vidscore_evaluators.plausibility.summary import input_summary_of
 from vidscore_evaluators.plausibility.warnings import (
     FRAMES_NOT_EVALUATED,
+    NO_OBJECTS,
     input_warnings,
     side_warnings,
     with_names,
@@ -152,6 +153,8 @@ def truth_warnings(truth: Annotations) -> Iterator[ReportWarning]:
     Args:
         truth: The ground truth, as read.
     """
+    if not truth.object_count:
+        yield NO_OBJECTS
     yield from _warning(truth, "same_box_twice", _repeated(truth))
     if truth.arity != POINT:
         areas = outline_areas(outlines_of(truth.coordinates))

@@ -57,6 +57,12 @@ _MASKS = {
 }
 """By code: the oddity in the masks of a side, and advice."""
 
+NO_OBJECTS = ReportWarning(
+    "no_objects",
+    "ground truth has no object in any evaluated frame, so that nothing can be missed; "
+    "check that the right file was given, and which frames are evaluated",
+)
+
 FRAMES_NOT_EVALUATED = "detections lie in frames that are not evaluated"
 """Message of a warning that evaluators count themselves, before an example is added."""
 
@@ -203,11 +209,7 @@ def _missing(seen: _Seen, input_summary: InputSummary) -> Iterator[ReportWarning
     known = "frames" in input_summary[SIDES].schema.counts
     nothing = known and not seen.count(Side.TRUTH, "frames")
     if nothing or not input_summary[LABELS].count(Side.TRUTH.value).any():
-        yield ReportWarning(
-            "no_objects",
-            "ground truth has no object in any evaluated frame, so that nothing can be missed; "
-            "check that the right file was given, and which frames are evaluated",
-        )
+        yield NO_OBJECTS
     elif counts[Side.TRUTH] and not counts[Side.DETECTIONS]:
         yield ReportWarning(
             "no_detections",

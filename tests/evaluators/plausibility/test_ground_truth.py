@@ -30,6 +30,12 @@ def test_ordinary_ground_truth_gives_no_warning() -> None:
     assert codes([CAR, BUS], [CAR], []) == {}
 
 
+def test_ground_truth_without_objects_gives_a_warning() -> None:
+    [warning] = warnings_of_side(Side.TRUTH, make_annotations(video([], []), arity=4))
+    assert warning.code == "no_objects"
+    assert "check that the right file was given" in warning.message
+
+
 def test_a_repeated_box_in_a_frame_gives_a_warning_with_its_place() -> None:
     truth = make_annotations(video([CAR], [CAR, BUS, CAR]), arity=4)
     [warning] = warnings_of_side(Side.TRUTH, truth)

@@ -90,7 +90,7 @@ class SingleFrame:
             flags=None if flags is None else _flags(flags, count),
             frame_flags=int(FrameFlag.DONT_CARE) if dont_care else 0,
             time_s=None if time_s is None else _time(time_s),
-            masks=None if masks is None else masks_of(masks, count),
+            masks=None if masks is None else join_masks([masks_of(masks, count)]),  # a copy
         )
 
     @property

@@ -50,6 +50,13 @@ def of_frame(frame: int, *masks: dict[str, Any], objects: int | None = None) -> 
     return SingleFrame.of(4, "a", frame, [BOX] * count, masks=masks or None)
 
 
+def test_the_caller_may_reuse_the_columns_of_masks_for_its_next_frame() -> None:
+    sizes, starts, runs = np.array([[2, 3]]), np.array([0, 2]), np.array([1, 5])
+    frame = SingleFrame.of(4, "a", 0, [BOX], masks=Masks(sizes, starts, runs))
+    sizes[:], starts[:], runs[:] = 9, 0, 7
+    assert lists(join([frame]).masks) == [[[2, 3]], [0, 2], [1, 5]]
+
+
 def test_masks_of_single_frames_become_columns_and_back() -> None:
     frames = join([of_frame(0, MASK, OTHER), of_frame(1), of_frame(2, OTHER)])
     message = encode_frames(frames)

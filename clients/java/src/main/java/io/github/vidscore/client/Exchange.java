@@ -62,8 +62,8 @@ final class Exchange<RequestT, ResponseT> implements ClientResponseObserver<Requ
     return failure;
   }
 
-  /** The cause of an exception while sending: the call's own failure, or a bug in this package. */
-  VidscoreException reasonFor(RuntimeException thrown) {
+  /** The cause of what was thrown while sending: the call's own failure, or a bug in this package. */
+  VidscoreException reasonFor(Throwable thrown) {
     VidscoreException known = monitor.holding(() -> failure);
     return known != null ? known : Failure.internal("frames could not be sent: " + thrown);
   }

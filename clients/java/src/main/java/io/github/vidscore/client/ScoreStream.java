@@ -198,7 +198,7 @@ public final class ScoreStream implements AutoCloseable {
       teller = Thread.currentThread();
       try {
         options.live().onReport().accept(live);
-      } catch (RuntimeException thrown) {
+      } catch (Throwable thrown) { // not only exceptions: an assertion, or Kotlin's checked ones
         throw Failure.callback("onReport threw " + thrown, thrown);
       } finally {
         teller = null;
@@ -217,7 +217,7 @@ public final class ScoreStream implements AutoCloseable {
       }
       monitor.holding(() -> monitor.await(exchange::over, null));
       end(monitor.holding(exchange::failure));
-    } catch (RuntimeException thrown) {
+    } catch (Throwable thrown) {
       end(exchange.reasonFor(thrown));
     } finally {
       exchange.cancel();

@@ -55,6 +55,10 @@ final class Sender {
     return monitor.holding(state::acknowledged);
   }
 
+  boolean ended() {
+    return monitor.holding(state::ended);
+  }
+
   int breaks() {
     return monitor.holding(() -> state.retrying().breaks());
   }
@@ -179,7 +183,7 @@ final class Sender {
       }
     } catch (VidscoreException failure) {
       end(failure);
-    } catch (RuntimeException mistake) {
+    } catch (Throwable mistake) { // an Error, too: nobody else would end the stream
       end(Failure.internal("frames could not be sent: " + mistake));
     }
   }
@@ -327,7 +331,7 @@ final class Sender {
             told = acknowledged;
             monitor.signal();
           });
-    } catch (RuntimeException thrown) {
+    } catch (Throwable thrown) { // not only exceptions: an assertion, or Kotlin's checked ones
       throw Failure.callback("onAcknowledged threw " + thrown, thrown);
     } finally {
       teller = null;

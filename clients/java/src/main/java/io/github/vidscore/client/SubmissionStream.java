@@ -168,7 +168,9 @@ public final class SubmissionStream implements AutoCloseable {
     try {
       sender.close(delivery.closeTimeout());
     } finally {
-      onClose.accept(this);
+      if (sender.ended()) { // an interrupted thread leaves it to the client
+        onClose.accept(this);
+      }
     }
   }
 

@@ -269,6 +269,22 @@ class ScoreStreamTest {
   }
 
   @Test
+  void anErrorThatAListenerThrowsIsTheCauseOfTheStreamsEnd() {
+    AssertionError mistake = new AssertionError("mistake");
+    Live throwing =
+        Live.everyFrames(1)
+            .withOnReport(
+                report -> {
+                  throw mistake;
+                });
+    try (ScoreStream stream = client.scoreStream(byFake().live(throwing).build())) {
+      stream.sendBatch(Side.DETECTIONS, boxes(0, 1));
+      CallbackException failure = assertThrows(CallbackException.class, () -> stream.finish(LIMIT));
+      assertSame(mistake, failure.getCause());
+    }
+  }
+
+  @Test
   void aFinishThatIsOutOfTimeLeavesTheStreamAsItIs() {
     fake.hold = new CountDownLatch(1);
     try (ScoreStream stream = client.scoreStream(byFake().build())) {

@@ -281,6 +281,26 @@ class SubmissionStreamTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void anErrorThatAListenerThrowsEndsTheStreamAndItsWaits(boolean unary) {
+    AssertionError mistake = new AssertionError("mistake");
+    Delivery throwing =
+        QUICK
+            .withUnary(unary)
+            .withOnAcknowledged(
+                count -> {
+                  throw mistake;
+                });
+    try (SubmissionStream stream = submit(Batching.DEFAULT, throwing)) {
+      send(stream, 0, 3);
+      assertEquals(3, stream.flush(LIMIT));
+      Throwable failure = failureOf(stream);
+      assertInstanceOf(CallbackException.class, failure);
+      assertSame(mistake, failure.getCause());
+    }
+  }
+
   @Test
   void aStreamEndsWithItsClientAndAWaitWithItsThread() throws Exception {
     SubmissionStream stream = submit(Batching.DEFAULT, QUICK);
@@ -331,6 +351,27 @@ class SubmissionStreamTest {
     second.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
     assertEquals(numbers(7), fake.stored);
     assertEquals(0, stream.undeliveredFrames());
+  }
+
+  @Test
+  void aStreamOfWhichClosingIsInterruptedIsClosedWithItsClient() throws Exception {
+    fake.hold = new CountDownLatch(1);
+    SubmissionStream stream = submit(Batching.DEFAULT, QUICK);
+    send(stream, 0, 7);
+    CompletableFuture<Throwable> interrupted = new CompletableFuture<>();
+    Thread closing =
+        new Thread(
+            () -> interrupted.complete(assertThrows(VidscoreException.class, stream::close)));
+    closing.start();
+    until("the wait", () -> closing.getState() == Thread.State.TIMED_WAITING);
+    closing.interrupt();
+    Throwable failure = interrupted.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+    assertInstanceOf(CallCancelledException.class, failure);
+    fake.hold.countDown();
+    until("the delivery", () -> stream.undeliveredFrames() == 0);
+    client.close();
+    until("the end of the stream's thread", () -> !Support.streamsRun());
+    assertEquals(numbers(7), fake.stored);
   }
 
   @Test

@@ -13,6 +13,7 @@ from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_evaluators.figures.markup import MINUS
+from vidscore_evaluators.trust.resampling import domain_sizes
 
 NARROW_SPACE = "\N{NO-BREAK SPACE}"
 
@@ -68,7 +69,7 @@ def answer(material: Material, rows: Sequence[FigureRow], judgement: Judgement |
     """
     systems = material.systems
     sentences = [*_of_figures(systems, rows), *_of_sequences(systems, judgement)]
-    doubt = _doubt(len(material.frames.sequences))
+    doubt = _doubt(domain_sizes(material.contest.sequences))
     return Answer(_heading(material, rows, judgement), tuple(sentences), doubt)
 
 
@@ -176,13 +177,17 @@ def _of_sequences(systems: Sequence[str], judgement: Judgement | None) -> list[s
     return [f"{said}; most of all mistakes are {most}."]
 
 
-def _doubt(sequence_count: int) -> tuple[str, str]:
-    if sequence_count >= FEW_SEQUENCES:
+def _doubt(sizes: Sequence[int]) -> tuple[str, str]:
+    """Doubts about draws of domains of so many sequences: the smallest domain decides."""
+    place = " in a domain" if len(sizes) > 1 else ""
+    if max(sizes, default=0) <= 1:
+        found = f"One sequence{place} has no interval."
+        return found, "How far another video would differ is not known."
+    fewest = min(sizes)
+    if fewest >= FEW_SEQUENCES:
         return "", ""
-    count = in_words(sequence_count).capitalize()
-    if sequence_count == 1:
-        return "One sequence has no interval.", "How far another video would differ is not known."
-    if sequence_count < VERY_FEW_SEQUENCES:
-        return f"{count} sequences are very few.", "The intervals mean little."
-    rest = "The intervals are narrower than new videos would make them."
-    return f"{count} sequences are few.", rest
+    noun = "sequence" if fewest == 1 else "sequences"
+    count = f"{in_words(fewest).capitalize()} {noun}{place} {'is' if fewest == 1 else 'are'}"
+    if fewest < VERY_FEW_SEQUENCES:
+        return f"{count} very few.", "The intervals mean little."
+    return f"{count} few.", "The intervals are narrower than new videos would make them."

@@ -21,6 +21,7 @@ from vidscore_evaluators.trust.resampling import (
     Key,
     draw_sequences,
     percentile_intervals,
+    possible_draws,
     score_draws,
     scores_by_key,
     sequence_tallies,
@@ -93,11 +94,11 @@ class Uncertainty:
 
     Args:
         material: Truth and systems.
-        draws: Number of draws of the sequences; 0 for no intervals.
+        draws: Number of draws of the sequences; 0 for no intervals, as if no draw could differ.
     """
 
     def __init__(self, material: Material, draws: int = DRAWS) -> None:
-        self.draws = draws if len(material.contest.sequences) > 1 else 0
+        self.draws = possible_draws(material.contest.sequences, draws)
         self._material = material
         self._found: dict[str, Drawn] = {}
         self._done = threading.Event()

@@ -79,7 +79,8 @@ def _draws(systems: Sequence[str], drawn: Bootstrap) -> dict[str, Any]:
     return {
         "draws": drawn.draws,
         "coverage": drawn.coverage,
-        "sequences": drawn.sequence_count,
+        "sequences": sum(drawn.domain_sizes),
+        "domain_sizes": list(drawn.domain_sizes),
         "intervals": [
             {
                 "system": system,

@@ -13,7 +13,13 @@ from vidscore_evaluators.evaluator import Evaluator, software_versions
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.differences import TOP, Difference, SystemPair, Verdict, system_pairs
-from vidscore_evaluators.trust.resampling import COVERAGE, DRAWS, doubt_of_few
+from vidscore_evaluators.trust.resampling import (
+    COVERAGE,
+    DRAWS,
+    domain_sizes,
+    doubt_of_few,
+    possible_draws,
+)
 from vidscore_evaluators.trust.systems import Contest
 
 
@@ -24,8 +30,8 @@ class Comparison(Struct, frozen=True):
         evaluator: The evaluator.
         systems: Names of the systems.
         pairs: Each later system compared with the first one.
-        sequence_count: Number of sequences.
-        draws: Number of draws; 0 for a single sequence, which allows none.
+        domain_sizes: Number of sequences of each domain.
+        draws: Number of draws; 0 if each domain has a single sequence, so that no draw differs.
         coverage: Fraction of the draws that an interval covers.
         seed: Seed of the draws.
         top: Number of labels, domains, sequences and frames that are listed.
@@ -34,11 +40,16 @@ class Comparison(Struct, frozen=True):
     evaluator: Evaluator[Any]
     systems: tuple[str, ...]
     pairs: tuple[SystemPair, ...]
-    sequence_count: int
+    domain_sizes: tuple[int, ...]
     draws: int
     coverage: float
     seed: int
     top: int
+
+    @property
+    def sequence_count(self) -> int:
+        """Number of sequences."""
+        return sum(self.domain_sizes)
 
     def pair(self, system: str) -> SystemPair:
         """A later system compared with the first one.
@@ -78,6 +89,7 @@ class Comparison(Struct, frozen=True):
             **({"selection": to_dict(evaluator.selection)} if evaluator.selection else {}),
             "systems": list(self.systems),
             "sequences": self.sequence_count,
+            "domain_sizes": list(self.domain_sizes),
             "draws": self.draws,
             "coverage": self.coverage,
             "seed": self.seed,
@@ -103,7 +115,7 @@ def compare_systems(
     Args:
         evaluator: The evaluator.
         contest: At least two systems.
-        draws: Number of draws of sequences; there are none for a single sequence.
+        draws: Number of draws of sequences; none are made if no draw could differ.
         coverage: Fraction of the draws that an interval covers.
         seed: Seed of the draws.
         top: Number of labels, domains, sequences and frames to list.
@@ -120,9 +132,9 @@ def compare_systems(
         workers=workers,
         progress=progress,
     )
-    count = len(contest.sequences)
-    used = draws if count > 1 else 0
-    return Comparison(evaluator, tuple(contest.systems), pairs, count, used, coverage, seed, top)
+    sequences = contest.sequences
+    sizes, used = domain_sizes(sequences), possible_draws(sequences, draws)
+    return Comparison(evaluator, tuple(contest.systems), pairs, sizes, used, coverage, seed, top)
 
 
 def _answer(pair: SystemPair) -> str:
@@ -159,9 +171,10 @@ def _between(found: Difference, sign: float) -> str:
 
 
 def _notes(one: Comparison) -> Iterator[str]:
-    if one.sequence_count < 2:
+    if max(one.domain_sizes) < 2:
+        found = "Each domain has" if len(one.domain_sizes) > 1 else "There is"
         yield (
-            "There is only one sequence, so nothing can be said about others: "
+            f"{found} only one sequence, so nothing can be said about others: "
             "no interval, and no system is called better."
         )
         return
@@ -169,7 +182,7 @@ def _notes(one: Comparison) -> Iterator[str]:
         f"In brackets: the {100.0 * one.coverage:g} % interval of the difference over "
         f"{one.draws} draws of the {one.sequence_count} sequences, seed {one.seed}."
     )
-    if (doubt := doubt_of_few(one.sequence_count)) is not None:
+    if (doubt := doubt_of_few(one.domain_sizes)) is not None:
         yield doubt
     if any(pair.frames is None for pair in one.pairs):
         yield f"{one.evaluator.name} does not say what became of objects, so no frames are listed."

@@ -34,6 +34,7 @@ from vidscore_evaluators.trust.resampling import (
     Key,
     draw_sequences,
     interval_of,
+    possible_draws,
     score_draws,
     scores_by_key,
     sequence_tallies,
@@ -204,7 +205,7 @@ def system_pairs(
     """
     keys = contest.sequences
     tallies = sequence_tallies(evaluator, contest)
-    times = draw_sequences(keys, draws if len(keys) > 1 else 0, seed)
+    times = draw_sequences(keys, possible_draws(keys, draws), seed)
     drawn = score_draws(evaluator, tallies, times, workers=workers, progress=progress)
     exchanged = score_draws(
         evaluator,
@@ -240,7 +241,7 @@ class _Scored(Struct, frozen=True, eq=False):
     Attributes:
         name: Its name.
         whole: Its scores over everything.
-        draws: Its scores on draws of sequences; empty if there is a single sequence.
+        draws: Its scores on draws of sequences; empty if no draw could differ.
         mistakes: Its mistakes by frame; None if the evaluator has no outcomes.
     """
 

@@ -27,7 +27,13 @@ from vidscore_evaluators.runtime import Progress, map_in_order
 from vidscore_evaluators.trust.criterion import MOST_SEED
 from vidscore_evaluators.trust.dissimilarities import swept_parameters, usable_grid
 from vidscore_evaluators.trust.noise import TRIALS, NoiseEffect, noise_effect
-from vidscore_evaluators.trust.resampling import COVERAGE, DRAWS, Bootstrap, bootstrap
+from vidscore_evaluators.trust.resampling import (
+    COVERAGE,
+    DRAWS,
+    Bootstrap,
+    bootstrap,
+    possible_draws,
+)
 from vidscore_evaluators.trust.systems import (
     Contest,
     Indicators,
@@ -198,7 +204,7 @@ class RankingTrust(Struct, frozen=True, eq=False):
         ranks: (K,) ranks, 1 for the best.
         scores: K scores for each ranking measure.
         sweeps: Ranks over the grids of its parameters.
-        bootstrap: Ranks by other sequences; None if not asked for, or with one sequence.
+        bootstrap: Ranks by other sequences; None if not asked for, or if no draw could differ.
         noise: Ranks by other annotations; None if not asked for.
     """
 
@@ -232,7 +238,7 @@ def examine(
         for detections in contest.systems.values()
     ]
     drawn = noisy = None
-    if questions.draws and len(contest.sequences) > 1:
+    if possible_draws(contest.sequences, questions.draws):
         drawn = bootstrap(
             evaluator,
             contest,

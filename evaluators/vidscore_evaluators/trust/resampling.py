@@ -69,7 +69,7 @@ class Bootstrap(Struct, frozen=True, eq=False):
             A system may be in several groups.
         draws: Number of draws.
         coverage: Fraction of the draws that an interval covers.
-        sequence_count: Number of sequences that were drawn from.
+        domain_sizes: Number of sequences of each domain, which were drawn from.
     """
 
     intervals: tuple[Mapping[Key, Interval], ...]
@@ -77,14 +77,40 @@ class Bootstrap(Struct, frozen=True, eq=False):
     groups: tuple[tuple[int, ...], ...]
     draws: int
     coverage: float
-    sequence_count: int
+    domain_sizes: tuple[int, ...]
 
 
-def doubt_of_few(sequence_count: int) -> str | None:
-    """Caveat about draws of so few sequences; None if they are enough."""
-    if sequence_count >= FEW_SEQUENCES:
+def domain_sizes(sequences: Sequence[SequenceKey]) -> tuple[int, ...]:
+    """Number of sequences of each domain.
+
+    Args:
+        sequences: The sequences, grouped by domain.
+    """
+    return tuple(len(list(group)) for _, group in groupby(sequences, lambda key: key.domain))
+
+
+def possible_draws(sequences: Sequence[SequenceKey], draws: int) -> int:
+    """The number of draws; 0 if each domain has a single sequence, so that no draw differs.
+
+    Args:
+        sequences: The sequences, grouped by domain.
+        draws: Number of draws that were asked for.
+    """
+    return draws if max(domain_sizes(sequences), default=0) > 1 else 0
+
+
+def doubt_of_few(sizes: Sequence[int]) -> str | None:
+    """Caveat about draws of so few sequences; None if they are enough.
+
+    Args:
+        sizes: Number of sequences of each domain. The smallest counts: the variance over draws of n
+            sequences is too small by 1/n of it, however many domains there are.
+    """
+    fewest = min(sizes)
+    if fewest >= FEW_SEQUENCES:
         return None
-    found = counted(sequence_count, "sequence is", "sequences are")
+    place = " in a domain" if len(sizes) > 1 else ""
+    found = f"{counted(fewest, 'sequence', 'sequences')}{place} {'is' if fewest == 1 else 'are'}"
     return (
         f"{found} few: intervals from fewer than {FEW_SEQUENCES} "
         "are often too narrow, and say little about other sequences."
@@ -113,11 +139,11 @@ def bootstrap(
         progress: Called with (steps done, steps in all).
 
     Raises:
-        InputError: If there is a single sequence.
+        InputError: If each domain has a single sequence.
     """
     sequences = contest.sequences
-    if len(sequences) < 2:
-        raise InputError([Fault(f"{len(sequences)} sequence", "two or more for a bootstrap")])
+    if not possible_draws(sequences, 1):
+        raise InputError([Fault("1 sequence in a domain", "two or more for a bootstrap")])
     times = draw_sequences(sequences, draws, seed)
     tallies = sequence_tallies(evaluator, contest)
     by_system = score_draws(evaluator, tallies, times, workers=workers, progress=progress)
@@ -131,7 +157,7 @@ def bootstrap(
         for values, system in zip(overall, by_system, strict=True)
     )
     groups = alike_groups(above, coverage)
-    return Bootstrap(intervals, above, groups, draws, coverage, len(sequences))
+    return Bootstrap(intervals, above, groups, draws, coverage, domain_sizes(sequences))
 
 
 def sequence_tallies(evaluator: Evaluator[Any], contest: Contest) -> list[tuple[bytes, ...]]:
@@ -190,7 +216,7 @@ def draw_sequences(sequences: Sequence[SequenceKey], draws: int, seed: int) -> I
         seed: Seed.
     """
     random = np.random.default_rng(seed)
-    sizes = [len(list(group)) for _, group in groupby(sequences, lambda key: key.domain)]
+    sizes = domain_sizes(sequences)
     return np.hstack([random.multinomial(size, [1 / size] * size, draws) for size in sizes])
 
 

@@ -225,8 +225,8 @@ def ranking_tables(document: Part) -> list[TextTable]:
 def doubt_of_draws(document: Part) -> str | None:
     """Caveat if draws are of few sequences; None from older servers, which do not count them."""
     drawn = [one["bootstrap"] for one in document["rankings"] if one["bootstrap"] is not None]
-    count = drawn[0].get("sequences") if drawn else None
-    return None if count is None else doubt_of_few(count)
+    sizes = drawn[0].get("domain_sizes") if drawn else None
+    return None if sizes is None else doubt_of_few(sizes)
 
 
 def ranking_pictures(document: Part) -> Iterator[tuple[str, str]]:

@@ -25,7 +25,6 @@ Readings of this project, each of which prevents few sequences from looking like
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from math import comb, prod
 from typing import Any
 
@@ -35,7 +34,7 @@ from msgspec import Struct
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.evaluator import Direction, Evaluator
-from vidscore_evaluators.trust.resampling import COVERAGE, score_draws
+from vidscore_evaluators.trust.resampling import COVERAGE, domain_sizes, score_draws
 from vidscore_evaluators.trust.systems import Request
 
 ALIKE_DRAWS = 2
@@ -79,8 +78,7 @@ def resample_count(sequences: Sequence[SequenceKey]) -> int:
     Args:
         sequences: The sequences, grouped by domain.
     """
-    sizes = [len(list(group)) for _, group in groupby(sequences, lambda key: key.domain)]
-    return prod(comb(2 * size - 1, size) for size in sizes)
+    return prod(comb(2 * size - 1, size) for size in domain_sizes(sequences))
 
 
 def _numbers(losses: FloatArray, ranks: IntArray, draws: int) -> tuple[int, ...]:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from tests.support.street import CAR, NOTHING, PERSON, scene_of, street
 
+from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.explanation.answer import NARROW_SPACE, answer, figure, in_words, percent
 from vidscore_evaluators.explanation.figures import Uncertainty, figure_rows
 from vidscore_evaluators.explanation.mistakes import confusion, kind_rows
@@ -145,6 +147,21 @@ def test_the_interval_of_a_difference_is_paired(tmp_path: Path) -> None:
     said = answer(same, figure_rows(same, uncertainty), None)
     assert said.heading == "one and two cannot be told apart"
     assert said.doubt[0] == "Two sequences are very few."
+
+
+def test_one_sequence_in_each_domain_has_no_interval(tmp_path: Path) -> None:
+    material = street(tmp_path, "f1")
+    contest = material.contest
+    keys = tuple(SequenceKey(key.sequence, key.sequence) for key in contest.truth.sequences)
+    moved = type(contest)(
+        replace(contest.truth, sequences=keys),
+        {name: replace(side, sequences=keys) for name, side in contest.systems.items()},
+    )
+    apart = type(material).of(moved, material.evaluators, material.reports)
+    uncertainty = Uncertainty(apart, draws=30)
+    assert uncertainty.draws == 0
+    said = answer(apart, figure_rows(apart, uncertainty), None)
+    assert said.doubt[0] == "One sequence in a domain has no interval."
 
 
 def test_a_single_sequence_has_no_interval(tmp_path: Path) -> None:

@@ -239,15 +239,41 @@ def test_with_a_single_sequence_no_system_is_called_better() -> None:
     assert "only one sequence" in one.notes[0]
 
 
+def test_with_one_sequence_in_each_domain_no_system_is_called_better() -> None:
+    """Every draw has the same two sequences, so draws do not say how far others would differ."""
+    one = compared(draws=20)(a=[(1, 9, 0), (2, 8, 0)], b=[(10, 0, 0), (9, 1, 0)])
+    pair = pair_of(one)
+    assert (one.draws, one.sequence_count) == (0, 2)
+    assert (pair.overall.low, pair.overall.probability_better) == (None, None)
+    assert pair.verdict is Verdict.UNDECIDED
+    assert one.notes[0].startswith("Each domain has only one sequence, so nothing can be said")
+
+
 def test_with_few_sequences_the_answer_says_how_little_they_mean() -> None:
     few = compared(draws=5)(a=A, b=B).notes
     assert few[0] == (
         "In brackets: the 95 % interval of the difference over 5 draws of the 6 sequences, seed 1."
     )
-    assert few[1].startswith("6 sequences are few: intervals from fewer than 10")
-    many = compared(draws=5)(a=A * 2, b=B * 2).notes
+    assert few[1].startswith("3 sequences in a domain are few: intervals from fewer than 10")
+    many = compared(draws=5)(a=A * 4, b=B * 4).notes
     assert not [note for note in many if "are few" in note]
-    assert str(doubt_of_few(1)).startswith("1 sequence is few: ")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "found"),
+    [
+        ((9,), "9 sequences are few: "),
+        ((10,), None),
+        ((1, 50), "1 sequence in a domain is few: "),
+        ((10, 9), "9 sequences in a domain are few: "),
+        ((10, 10), None),
+    ],
+)
+def test_the_smallest_domain_decides_whether_sequences_are_few(
+    sizes: tuple[int, ...], found: str | None
+) -> None:
+    doubt = doubt_of_few(sizes)
+    assert doubt is None if found is None else str(doubt).startswith(found)
 
 
 def test_a_score_that_is_undefined_decides_nothing() -> None:
@@ -293,9 +319,9 @@ def test_a_score_that_one_system_lacks_has_no_difference() -> None:
     assert SequenceDifference(f1.key, 0.75, 0.5, None).value == -0.25
 
 
-def test_two_sequences_are_enough_for_the_difference() -> None:
-    one = compared(draws=20)(a=A[:2], b=B[:2])
-    assert (one.draws, one.sequence_count) == (20, 2)
+def test_two_sequences_of_a_domain_are_enough_for_the_difference() -> None:
+    one = compared(draws=20)(a=A[:3], b=B[:3])
+    assert (one.draws, one.domain_sizes) == (20, (2, 1))
     assert pair_of(one).overall.low is not None
 
 

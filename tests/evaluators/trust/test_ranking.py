@@ -131,6 +131,7 @@ def test_everything_is_computed_for_each_evaluator() -> None:
     assert {sweep["parameter"] for sweep in second["sweeps"]} == {"cutoff", "order"}
     assert first["bootstrap"]["draws"] == 20
     assert first["bootstrap"]["sequences"] == len(contest.sequences)
+    assert first["bootstrap"]["domain_sizes"] == [len(contest.sequences)]
     assert first["noise"]["trials"] == 3
     shown = [table.title for table in ranking_tables(document)]
     assert shown[0] == "spotgeo: ranking"
@@ -139,10 +140,16 @@ def test_everything_is_computed_for_each_evaluator() -> None:
 
 @pytest.mark.parametrize(
     ("drawn", "doubted"),
-    [({"sequences": 9}, True), ({"sequences": 10}, False), ({"draws": 20}, False), (None, False)],
+    [
+        ({"domain_sizes": [9]}, True),
+        ({"domain_sizes": [10, 10]}, False),
+        ({"domain_sizes": [10, 9]}, True),
+        ({"sequences": 9}, False),
+        (None, False),
+    ],
 )
-def test_draws_of_fewer_than_ten_sequences_give_a_warning(
-    drawn: dict[str, int] | None, doubted: bool
+def test_draws_of_fewer_than_ten_sequences_of_a_domain_give_a_warning(
+    drawn: dict[str, Any] | None, doubted: bool
 ) -> None:
     """Where they are counted, which servers of earlier versions do not."""
     assert (doubt_of_draws({"rankings": [{"bootstrap": drawn}]}) is not None) is doubted

@@ -15,6 +15,7 @@ from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Number
 from vidscore_evaluators.tally import Tally, merge_tallies
 from vidscore_evaluators.trust import resampling
+from vidscore_evaluators.trust.ranking import examine
 from vidscore_evaluators.trust.resampling import (
     Interval,
     Key,
@@ -133,8 +134,25 @@ def test_workers_do_not_matter() -> None:
     assert np.array_equal(alone.above, shared.above)
 
 
-def test_a_single_sequence_is_too_few() -> None:
-    contest = points_contest(sequences=1)
+def in_domains_of_their_own(contest: Contest) -> Contest:
+    """The contest with each sequence in another domain."""
+
+    def moved(side: Annotations) -> Annotations:
+        keys = tuple(SequenceKey(f"site {key.sequence}", key.sequence) for key in side.sequences)
+        return replace(side, sequences=keys)
+
+    systems = {name: moved(side) for name, side in contest.systems.items()}
+    return replace(contest, truth=moved(contest.truth), systems=systems)
+
+
+def test_a_ranking_with_one_sequence_in_each_domain_has_no_bootstrap() -> None:
+    contest = in_domains_of_their_own(points_contest(sequences=3))
+    assert examine(create_evaluator("spotgeo"), contest).bootstrap is None
+
+
+@pytest.mark.parametrize("sequences", [1, 3])
+def test_a_single_sequence_in_each_domain_is_too_few(sequences: int) -> None:
+    contest = in_domains_of_their_own(points_contest(sequences=sequences))
     with pytest.raises(InputError, match="two or more for a bootstrap"):
         bootstrap(create_evaluator("spotgeo"), contest)
 
@@ -179,4 +197,4 @@ def test_an_interval_lies_between_percentiles_of_the_draws_that_define_its_score
 
 def test_two_sequences_are_enough_for_draws() -> None:
     found = bootstrap(create_evaluator("spotgeo"), points_contest(sequences=2), draws=5)
-    assert (found.draws, found.sequence_count) == (5, 2)
+    assert (found.draws, found.domain_sizes) == (5, (2,))

@@ -9,14 +9,15 @@ project's readings:
 1. A box goes from ``left`` to ``left + width``, with nothing added. The first pixel's edge is at 1,
    and coordinates are used as they are given.
 2. In the truth, ``conf`` = 0 marks an ignored object. Rows of nine columns end with class and
-   visibility (MOT16 and later). In rows of seven or ten columns (MOT15), every object is a
-   pedestrian. Ten columns of which the eighth holds classes are VisDrone's
-   (`formats.visdrone_mot`), and are refused.
+   visibility (MOT16 and later), rows of eight with the class; a visibility of -1 is unknown. In
+   rows of seven or ten columns (MOT15), every object is a pedestrian. Ten columns of which the
+   eighth holds classes are VisDrone's (`formats.visdrone_mot`), and are refused.
 3. Classes have the names that trackeval gives their numbers. Persons on vehicles, static persons,
    distractors and reflections are flagged as distractors.
-4. Detections are pedestrians: their files have no classes. ``conf`` is a confidence. -1 means no
-   confidence, and counts as 1, if all other values of the file lie from 0 to 1; otherwise -1 is a
-   score like the others. Further columns are not read.
+4. Detections are pedestrians. Trackers may write a class in the eighth of eight or nine columns; as
+   in trackeval, a class above 1 is an error. ``conf`` is a confidence. -1 means no confidence, and
+   counts as 1, if all other values of the file lie from 0 to 1; otherwise -1 is a score like the
+   others. Further columns are not read.
 5. ``seqinfo.ini`` beside ``gt`` gives the number of frames, and all of them are evaluated. Without
    it, a frame of the truth without a row is not evaluated.
 """
@@ -96,7 +97,7 @@ from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 NAME = "motchallenge"
 COLUMNS = ("frame", "id", "left", "top", "width", "height", "conf", "class", "visibility", "z")
-FEWEST_COLUMNS, COLUMNS_WITH_CLASS, MOST_COLUMNS = 7, 9, 10
+FEWEST_COLUMNS, COLUMNS_WITH_CLASS, MOST_COLUMNS = 7, (8, 9), 10
 CLASSES = (
     "pedestrian",
     "person_on_vehicle",
@@ -239,18 +240,20 @@ def _read_rows(path: InputPath, side: Side, limits: ReadLimits) -> CsvRows:
     problem = _row_problem(row, count) or _class_problem(text, row, count)
     if problem is not None:
         raise InputError([replace(problem, source=str(path), line=line)])
-    classed = side is Side.TRUTH and count == COLUMNS_WITH_CLASS
     kinds: list[Kind | None] = [Kind.INTEGER, Kind.INTEGER, *[Kind.NUMBER] * 5]
-    kinds += [Kind.INTEGER, Kind.NUMBER] if classed else [None] * (count - FEWEST_COLUMNS)
-    rows = read_plain_files([path], [text], COLUMNS[:count], kinds)
-    if classed:
-        return rows
+    if count in COLUMNS_WITH_CLASS:
+        kinds += [Kind.INTEGER, Kind.NUMBER if side is Side.TRUTH else None]
+    else:
+        kinds += [None] * (MOST_COLUMNS - FEWEST_COLUMNS)
+    rows = read_plain_files([path], [text], COLUMNS[:count], kinds[:count])
     # Not read, or missing: the benchmark itself writes -1 for none.
     length = len(rows.table)
+    none = {"class": np.full(length, _UNKNOWN, dtype=np.int64)}
+    unseen = {"visibility": np.full(length, np.nan)}
     table = replace(
         rows.table,
-        integers={**rows.table.integers, "class": np.full(length, -1, dtype=np.int64)},
-        numbers={**rows.table.numbers, "visibility": np.full(length, np.nan)},
+        integers={**none, **rows.table.integers},
+        numbers={**unseen, **rows.table.numbers},
     )
     return replace(rows, table=table)
 
@@ -296,14 +299,19 @@ def _check_rows(table: RowTable, side: Side, last: int) -> RowChecks:
     checks.require_tracks("id")
     checks.require_coordinates(("left", "top"))
     checks.require_sizes()
+    classes = table.integers["class"]
     if side is Side.DETECTIONS:
         checks.require_finite("conf")
+        advice = "all detections count as pedestrians: leave the others out"
+        checks.refuse(classes > 1, "class", classes, "1 (pedestrian), 0 or -1", advice)
         return checks
     confidences = numbers["conf"]
     checks.refuse(np.isnan(confidences), "conf", confidences, "0 (ignored) or another number")
-    classes = table.integers["class"]
-    known = ((classes >= 1) & (classes <= len(CLASSES))) | (classes == -1)
+    known = ((classes >= 1) & (classes <= len(CLASSES))) | (classes == _UNKNOWN)
     checks.refuse(~known, "class", classes, f"the number of a class, 1 to {len(CLASSES)}")
+    seen = numbers["visibility"]
+    beyond = (seen != _UNKNOWN) & ((seen < 0.0) | (seen > 1.0))
+    checks.refuse(beyond, "visibility", seen, "a number from 0 to 1, or -1 (unknown)")
     return checks
 
 
@@ -314,13 +322,14 @@ def _row_columns(table: RowTable, key: SequenceKey, side: Side) -> RowColumns:
     confidences = numbers["conf"]
     columns = {}
     if side is Side.TRUTH:
-        codes = np.where(table.integers["class"] == -1, 0, table.integers["class"] - 1)
+        codes = np.where(table.integers["class"] == _UNKNOWN, 0, table.integers["class"] - 1)
         labels = StringColumn(codes, CLASSES)
         distracts = np.array([name in DISTRACTORS for name in CLASSES])[codes]
         flags = np.where(numbers["conf"] == 0.0, ObjectFlag.IGNORE, 0).astype(np.uint8)
         flags |= np.where(distracts, ObjectFlag.DISTRACTOR, 0).astype(np.uint8)
         confidences = np.ones(count)
-        columns = {"visibility": numbers["visibility"]}
+        seen = numbers["visibility"]
+        columns = {"visibility": np.where(seen == _UNKNOWN, np.nan, seen)}
     return RowColumns(
         sequences=(key,),
         sequence_of_row=table.source_of_row,

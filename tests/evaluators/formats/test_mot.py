@@ -170,6 +170,8 @@ def test_a_file_without_rows_has_no_detections(tmp_path: Path) -> None:
         ("1,1,1,1,1,2e9,1,1,1", "height", "2000000000.0"),
         ("1,1,1,1,1,1,,1,1", "conf", "nothing"),
         ("1,1,1,1,1,1,1,14,1", "class", "14"),
+        ("1,1,1,1,1,1,1,1,2", "visibility", "2.0"),
+        ("1,1,1,1,1,1,1,1,-0.5", "visibility", "-0.5"),
     ],
 )
 def test_an_invalid_row_is_named(tmp_path: Path, row: str, column_: str, found: str) -> None:
@@ -286,6 +288,33 @@ def test_ten_columns_with_classes_are_never_read_as_pedestrians(
     assert detect_format(path).name == ("motchallenge" if read else "visdrone-mot")
     faults = validate_file(path, side=side, format_name="motchallenge")
     assert ["VisDrone" in str(fault) for fault in faults] == ([] if read else [True])
+
+
+@pytest.mark.parametrize("tail", ["", ",1", ",0.5"])
+def test_detections_of_other_classes_are_not_read_as_pedestrians(tmp_path: Path, tail: str) -> None:
+    """Trackers that write classes count them from 0 or 1; trackeval refuses more than 1, too."""
+    classes = (1, -1, 0, 2, 3)
+    rows = [f"{frame},1,10,10,40,30,0.9,{one}{tail}\n" for frame, one in enumerate(classes, 1)]
+    path = write(tmp_path / "a.txt", "".join(rows))
+    faults = validate_file(path, side=Side.DETECTIONS)
+    assert [(one.line, one.field, one.found) for one in faults] == [
+        (4, "column class", "2"), (5, "column class", "3"),
+    ]  # fmt: skip
+    assert "leave the others out" in str(faults[0])
+    kept = read_source(path, Side.DETECTIONS, on_error="skip").annotations
+    assert kept.frame_numbers.tolist() == [1, 2, 3]
+    assert {row[2] for row in objects_of(kept)} == {"pedestrian"}
+
+
+def test_truth_of_eight_columns_has_classes(tmp_path: Path) -> None:
+    side = truth_of(sequence(tmp_path, "a", "1,1,1,1,9,9,1,3\n1,2,1,1,9,9,1,-1\n")).annotations
+    assert [row[2] for row in objects_of(side)] == ["car", "pedestrian"]
+    assert dict(side.columns) == {}
+
+
+def test_a_visibility_of_minus_one_is_unknown(tmp_path: Path) -> None:
+    side = truth_of(sequence(tmp_path, "a", "1,1,1,1,9,9,1,1,-1\n2,1,1,1,9,9,1,1,0\n")).annotations
+    assert column(side, "visibility") == [None, 0.0]
 
 
 @pytest.mark.parametrize("frame", ["nan", "", "inf"])

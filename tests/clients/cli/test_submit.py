@@ -207,9 +207,45 @@ def test_numbers_in_place_of_class_names_are_refused_before_they_use_a_quota(
         assert result.exit_code == ExitCode.INPUT
         assert "label '1' is not in the benchmark's ground truth" in result.stderr
         assert "its labels are car" in result.stderr
-        assert "results.json: found labels that are numbers, such as '1'" in result.stderr
+        assert "such as '1', expected a label of the benchmark" in result.stderr
     submitted = json.loads(well(falcon("submission", "list", name, "--format", "json")))
     assert len(submitted) == (not is_refused)
+
+
+@pytest.mark.parametrize(
+    ("labels", "is_refused"),
+    [(("cab", "van"), True), (("cab", "car"), False), (("",), True)],
+    ids=["unknown", "one-known", "without-labels"],
+)
+def test_labels_that_a_benchmark_lacks_are_submitted_only_on_request(
+    hosted: str,
+    folder: Path,
+    organiser: Call,
+    falcon: Call,
+    labels: tuple[str, ...],
+    is_refused: bool,
+) -> None:
+    """Nothing can match, except under an evaluator that ignores labels, which finds the object."""
+    (folder / "truth.csv").write_text("sequence,frame,class,x1,y1,x2,y2\n1,1,car,0,0,9,9\n")
+    rows = [f"1,1,{label},0,0,9,9,0.5\n" for label in labels]
+    header = "sequence,frame,class,x1,y1,x2,y2,confidence\n"
+    (folder / "found.csv").write_text(header + "".join(rows))
+    text = 'title = "L"\n[[evaluators]]\nname = "map"\n[[evaluators]]\nname = "f1"\n'
+    more = 'parameters = { classes = "ignore" }\n[policy]\nvisibility = "live"\n'
+    (folder / "labels.toml").write_text(text + more)
+    name = f"{hosted}-labels"
+    well(organiser("benchmark", "create", name, "labels.toml"))
+    well(organiser("benchmark", "truth", name, "--truth", "truth.csv", "--complete"))
+    sent = ["submit", name, "--detections", "found.csv", "--format", "csv"]
+    if is_refused:
+        for refused in (falcon(*sent, "--check"), falcon(*sent)):
+            assert refused.exit_code == ExitCode.INPUT
+            assert "is not in" in refused.stderr or "are not in" in refused.stderr
+            assert "--allow-unknown-labels" in refused.stderr
+        sent.append("--allow-unknown-labels")
+    table = csv.DictReader(io.StringIO(well(falcon(*sent))))
+    [recall] = {row["value"] for row in table if row["measure"] == "recall" and not row["sequence"]}
+    assert float(recall) == 1.0
 
 
 def test_a_file_without_a_row_is_submitted_only_on_request(

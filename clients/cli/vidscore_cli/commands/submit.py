@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
-from vidscore_cli.class_numbers import refuse_class_numbers
 from vidscore_cli.command_tree import command
 from vidscore_cli.failures import InputRefusedError
 from vidscore_cli.hosted import (
@@ -44,6 +43,7 @@ from vidscore_cli.records import short_names, within
 from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.reporting import Presentation, View, refuse_count, show_source_warnings
 from vidscore_cli.sites import ServerChoice
+from vidscore_cli.unknown_labels import refuse_unknown_labels
 from vidscore_cli.waiting import seal, told_while_waiting
 from vidscore_evaluators.names import counted, escape_controls, string_faults
 from vidscore_evaluators.remote_files import data_path
@@ -75,6 +75,7 @@ class FileSubmission(Struct, frozen=True):
     wait: bool
     check: bool
     allow_empty: bool
+    allow_unknown_labels: bool
     strict: bool
     format_: str
     output: str
@@ -125,6 +126,11 @@ class FileSubmission(Struct, frozen=True):
     is_flag=True,
     help="Submit a file without rows: the system found nothing at all.",
 )
+@click.option(
+    "--allow-unknown-labels",
+    is_flag=True,
+    help="Submit a file without any label of the benchmark: its evaluators ignore labels.",
+)
 @strict_option("submitted")
 @server_options()
 @format_option("table", "json", "csv")
@@ -145,7 +151,8 @@ def submit(**choices: Any) -> None:
         bar.stage("reading")
         detections = _read(client, typed)
         bar.stage("checking")
-        refuse_class_numbers(client, typed.benchmark, detections, typed.detections)
+        if not typed.allow_unknown_labels:
+            refuse_unknown_labels(client, typed.benchmark, detections, typed.detections)
         if typed.check:
             _check(client, typed, detections)
             return

@@ -1,4 +1,4 @@
-"""Refuse files that number their classes, if the benchmark names them."""
+"""Refuse detections without any label of their benchmark, before they use a quota."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from vidscore_cli.hosted import say_warnings
 from vidscore_cli.remote import to_frames
+from vidscore_evaluators.names import counted
 
 if TYPE_CHECKING:
     from vidscore_client import Client
@@ -14,18 +15,22 @@ if TYPE_CHECKING:
 LABELS_PER_CHECK = 10
 """A check gives more warnings than this, so there is one for each unknown label."""
 
+MAXIMUM_LABELS = 2_000
+"""Files with more labels are not checked: they hardly have class names, and it would take long."""
+
 _ADVICE = (
     "write the names of the classes; in coco-json, submit an object with images and categories, "
-    "whose annotations are the results"
+    "whose annotations are the results; if an evaluator ignores labels, --allow-unknown-labels "
+    "submits the file as it is"
 )
 
 
-def refuse_class_numbers(
+def refuse_unknown_labels(
     client: Client, benchmark: str, detections: Annotations, path: str
 ) -> None:
-    """Refuse detections if all their labels are numbers, and the benchmark has none of these.
+    """Refuse detections if the benchmark has none of their labels.
 
-    They could match nothing, but would use a quota. Only the truth has the names, and no
+    They could match nothing, but would use a quota. Only the truth has all labels, and no
     participant has the truth, so the benchmark is asked about one object of each label.
 
     Args:
@@ -42,11 +47,10 @@ def refuse_class_numbers(
     from vidscore_evaluators.errors import Fault, InputError
 
     labels, objects = np.unique(detections.label_indices, return_index=True)
-    names = [detections.labels[label] for label in labels.tolist()]
-    if not names or not all(map(str.isdecimal, names)):
+    if not 0 < len(labels) <= MAXIMUM_LABELS:
         return
     doubts: list[str] = []
-    for start in range(0, len(names), LABELS_PER_CHECK):
+    for start in range(0, len(labels), LABELS_PER_CHECK):
         rows = np.sort(objects[start : start + LABELS_PER_CHECK])
         frames = np.unique(detections.object_frames[rows])
         found = _doubted(client, benchmark, detections.take_objects(rows).take_frames(frames))
@@ -54,8 +58,9 @@ def refuse_class_numbers(
             return
         doubts += found
     say_warnings(doubts[:LABELS_PER_CHECK])
-    shown = f"labels that are numbers, such as {names[0]!r}"
-    raise InputError([Fault(shown, "labels of the benchmark", path, advice=_ADVICE)])
+    example = detections.labels[int(labels[0])]
+    shown = f"{counted(len(labels), 'label')}, such as {example!r}"
+    raise InputError([Fault(shown, "a label of the benchmark", path, advice=_ADVICE)])
 
 
 def _doubted(client: Client, benchmark: str, sample: Annotations) -> list[str]:
@@ -64,10 +69,10 @@ def _doubted(client: Client, benchmark: str, sample: Annotations) -> list[str]:
 
     bare = sample.take_objects(sample.label_indices[:0])
     try:
-        given, always = (
-            client.submissions.check(benchmark, [to_frames(frames)]).warnings
-            for frames in (sample, bare)
-        )
+        given = client.submissions.check(benchmark, [to_frames(sample)]).warnings
+        if len(given) < sample.object_count:
+            return []  # the usual case: one call
+        always = client.submissions.check(benchmark, [to_frames(bare)]).warnings
     except VidscoreError:
         return []
     return [text for text in given if text not in always]

@@ -41,6 +41,7 @@ from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.scorer import Scorer
 from vidscore_server.domain.tiers import (
     DRAWS,
+    FEWEST_SEQUENCES,
     SEED,
     BoardTiers,
     Draws,
@@ -279,9 +280,11 @@ def compare(plan: TierPlan, drawn: Mapping[str, Draws]) -> BoardTiers:
     left_out = plan.left_out + len(plan.places) - len(places)
     if not places:
         return BoardTiers(plan.digest, 0, {}, left_out)
+    first = drawn[places[0][0]]
+    if first.sequences < FEWEST_SEQUENCES:
+        return BoardTiers(plan.digest, first.sequences, {}, left_out)
     values = [[drawn[name].values[measure] for measure in plan.ranking] for name, _ in places]
     losses = losses_of(np.array(values, dtype=np.float64).transpose(0, 2, 1), plan.ranking)
-    first = drawn[places[0][0]]
     found = find_tiers(losses, [rank for _, rank in places], first.resamples)
     rows = zip(found.numbers, found.first_probabilities, strict=True)
     named = {name: row for (name, _), row in zip(places, rows, strict=True)}

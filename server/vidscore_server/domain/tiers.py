@@ -46,6 +46,7 @@ MOST_SYSTEMS = 100
 
 FEWEST_SYSTEMS = 2
 FEWEST_SEQUENCES = 2
+TOO_FEW_SEQUENCES = "no tiers: fewer than two sequences have objects, and a bootstrap needs two"
 
 PROBABILITY_STEP = 0.1
 """Rounding step of probabilities for callers other than organisers, unless scores are live."""
@@ -128,6 +129,9 @@ def lack_of_tiers(
 ) -> str:
     """Why a board over everything has no tiers; empty if it may have some.
 
+    The definition has the number of sequences of the newest complete truth. If the board shows an
+    older revision, its sequences are counted when its tiers are computed.
+
     Args:
         reader: A state of the store.
         record: The benchmark.
@@ -141,9 +145,8 @@ def lack_of_tiers(
         return "no tiers: the ground truth is not complete"
     is_private = plan.portion is Portion.PRIVATE
     sequences = definition.private_sequence_count if is_private else size.sequences
-    if sequences < FEWEST_SEQUENCES:
-        return "no tiers: fewer than two sequences have objects, and a bootstrap needs two"
-    return ""
+    is_newest = revision.revision == record.truth_revision
+    return TOO_FEW_SEQUENCES if is_newest and sequences < FEWEST_SEQUENCES else ""
 
 
 # --- Stored form
@@ -335,6 +338,8 @@ def _probability_step(definition: Definition, sequences: int, caller: Caller) ->
 def _notes(
     definition: Definition, found: BoardTiers, caller: Caller, *, probabilities: bool
 ) -> list[str]:
+    if 0 < found.sequences < FEWEST_SEQUENCES:
+        return [TOO_FEW_SEQUENCES]
     if not found.rows:
         return ["no tiers: the scores have no value on draws of single sequences"]
     told = caller.is_organiser or NameKind.SEQUENCES in definition.public_names

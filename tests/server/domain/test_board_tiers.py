@@ -202,6 +202,25 @@ async def test_a_board_without_tiers_gives_the_reason(
     assert board.tiers_note == "no tiers: the scores have no value on draws of single sequences"
 
 
+@pytest.mark.parametrize(("shown", "newest"), [(1, 2), (2, 1)])
+async def test_tiers_count_the_sequences_of_the_revision_that_the_board_shows(
+    hosted: Hosted, shown: int, newest: int
+) -> None:
+    """Under review, the board still shows the scores of the older truth."""
+    review = benchmark_pb2.RESCORE_REVIEW
+    await hosted.organiser.create_benchmark(visibility=LIVE, rescore=review)
+    await hosted.organiser.upload(sky(shown))
+    await submit(hosted.red, "r", range(shown), shown)
+    await submit(hosted.blue, "b", [], shown)
+    await settled(hosted.organiser)
+    await hosted.organiser.upload(sky(newest))
+    board = await settled(hosted.organiser)
+    assert board.truth_revision == 1
+    few = "no tiers: fewer than two sequences have objects, and a bootstrap needs two"
+    assert (board.tiers_note == few) is (shown == 1)
+    assert tiers(board)["red"][0] == (None if shown == 1 else 1)
+
+
 async def test_a_board_of_incomplete_truth_has_no_tiers(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(visibility=LIVE, truth_timeout=Duration(seconds=60))
     await hosted.organiser.upload(sky(4), complete=False)

@@ -43,7 +43,7 @@ def image_numbers(names: Sequence[str]) -> list[int]:
 def frames_by_name(numbering: Numbering) -> dict[int | str, Frame]:
     """The frame of each image of the truth by its id, and by its file's path, name and stem.
 
-    A path is unambiguous; names and stems of two images are left out.
+    Names that fit two images are left out. A path precedes names and stems, but not ids.
     """
     named: dict[str, set[Frame]] = {}
     paths: dict[str, set[Frame]] = {}
@@ -52,6 +52,8 @@ def frames_by_name(numbering: Numbering) -> dict[int | str, Frame]:
         for name in (str(own), base, base.rpartition(".")[0]):
             named.setdefault(name, set()).add(frame)
         paths.setdefault(file, set()).add(frame)
+    for own, frame in numbering.frames.items():
+        paths.get(str(own), set()).add(frame)
     found = {**named, **paths}
     return {name: next(iter(frames)) for name, frames in found.items() if name and len(frames) == 1}
 

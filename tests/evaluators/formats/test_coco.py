@@ -379,9 +379,12 @@ def test_two_names_of_one_image_are_a_fault(tmp_path: Path) -> None:
         frames_found(tmp_path, TRUTH, named("42", "b"))
 
 
-def test_a_name_and_an_id_of_different_images_are_refused_as_ambiguous(tmp_path: Path) -> None:
-    """The text 7 is the id of one image and the file name of another."""
-    truth = changed("images", 0, file_name="7.jpg")
+@pytest.mark.parametrize("file", ["7.jpg", "7"])
+def test_a_name_and_an_id_of_different_images_are_refused_as_ambiguous(
+    tmp_path: Path, file: str
+) -> None:
+    """The text 7 is the id of one image and the file name of another, or its whole path."""
+    truth = changed("images", 0, file_name=file)
     with pytest.raises(InputError, match='image_id: found "7"'):
         frames_found(tmp_path, truth, named("7"))
 

@@ -24,6 +24,9 @@ MAXIMUM_REVISIONS = 1_000_000
 Key = tuple[int, str]
 """Basis of one evaluator's scores: revision of the truth, configuration."""
 
+_Part = tuple[int, int, str]
+"""A number or word of a version: its rank, the number, the word."""
+
 
 class Basis(Struct, frozen=True):
     """The basis of the scores on a board.
@@ -93,7 +96,7 @@ def wanted_basis(reader: Reader, definition: Definition, record: BenchmarkRecord
     if not revision:
         return None
     shown = shown_basis(record)
-    if shown is not None and _is_newer(shown.configurations, definition.configurations):
+    if shown is not None and is_newer(shown.configurations, definition.configurations):
         return Basis(revision, shown.configurations)
     return Basis(revision, definition.configurations)
 
@@ -141,7 +144,7 @@ def version_of(configuration: str) -> str:
     return configuration.partition(" ")[2].rpartition(" ")[0]
 
 
-def _is_newer(these: Mapping[str, str], those: Mapping[str, str]) -> bool:
+def is_newer(these: Mapping[str, str], those: Mapping[str, str]) -> bool:
     """Whether an evaluator has a newer version in `these` than in `those`."""
     return any(
         _order(version_of(these[name])) > _order(version_of(those[name]))
@@ -149,7 +152,29 @@ def _is_newer(these: Mapping[str, str], those: Mapping[str, str]) -> bool:
     )
 
 
-def _order(version: str) -> list[tuple[int, str]]:
-    """Sort key of versions by their numbers: 1.10.0 comes after 1.9.0, and 1.0 after 1.0rc1."""
-    parts = re.findall(r"\d+|[^\d.]+", version)
-    return [*((int(part) if part.isdecimal() else -1, part) for part in parts), (0, "")]
+_NUMBER, _OTHER_TEXT = 2, -1
+_RANKS = {"dev": -5, "a": -4, "alpha": -4, "b": -3, "beta": -3, "c": -2, "rc": -2, "": 0, "post": 1}
+"""Order of what may follow a release; the empty string ends a version."""
+
+
+def _order(version: str) -> tuple[list[int], list[_Part], list[_Part], str]:
+    """Sort key of versions by PEP 440, without epochs; any other text has a place, too.
+
+    Different forms of a version, such as 1.0 and 1.0.0, have an order, on which all servers agree.
+    """
+    public, _, local = version.lower().partition("+")
+    suffix = public.lstrip("0123456789.")
+    release = [int(part) for part in public.removesuffix(suffix).split(".") if part]
+    while release and not release[-1]:
+        release.pop()
+    return release, [*_parts(suffix), _part("")], _parts(local), version
+
+
+def _parts(text: str) -> list[_Part]:
+    return [_part(part) for part in re.findall(r"\d+|[^\W\d_]+", text)]
+
+
+def _part(text: str) -> _Part:
+    if text.isdecimal():
+        return _NUMBER, int(text), ""
+    return _RANKS.get(text, _OTHER_TEXT), 0, text

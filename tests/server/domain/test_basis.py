@@ -6,11 +6,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from packaging.version import Version
 from tests.server.domain.hosted import Hosted
 from tests.server.scene import points
 
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_server.domain.basis import Basis, board_state, own_basis, wanted_basis
+from vidscore_server.domain.basis import Basis, board_state, is_newer, own_basis, wanted_basis
 from vidscore_server.domain.definition import definition_from_dict
 from vidscore_server.store import open_store
 from vidscore_server.store.records import BenchmarkRecord
@@ -27,6 +30,12 @@ NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
         ("1.0.0rc1", "1.0.0"),
         ("1.0.0²", "1.0.0"),
         ("2 beta", "2 gamma"),
+        ("1.0", "1.0.post1"),
+        ("1.0.0", "1.0.post1"),
+        ("1.0.dev3", "1.0a1"),
+        ("1.0", "1.0+local.2"),
+        ("1.0+local.2", "1.0+local.10"),
+        ("1.0+local", "1.0.post1"),
     ],
 )
 def test_a_board_keeps_rules_that_are_newer_than_those_of_a_server(
@@ -45,6 +54,29 @@ def test_a_board_keeps_rules_that_are_newer_than_those_of_a_server(
             assert found is not None
             assert found.configurations["f1"].startswith(f"f1 {wanted} ")
     store.close()
+
+
+_NUMBER = st.integers(0, 12)
+_RELEASE = st.lists(_NUMBER, min_size=1, max_size=3).map(lambda parts: ".".join(map(str, parts)))
+_PRE = st.tuples(st.sampled_from(["a", "b", "rc"]), _NUMBER).map("{0[0]}{0[1]}".format)
+_LOCAL = st.lists(st.sampled_from(["a", "b", "2", "10"]), min_size=1, max_size=2)
+
+
+@st.composite
+def _versions(draw: st.DrawFn) -> str:
+    rest = (_PRE, _NUMBER.map(".post{}".format), _NUMBER.map(".dev{}".format))
+    parts = [draw(_RELEASE), *(draw(st.just("") | part) for part in rest)]
+    return "".join(parts) + draw(st.just("") | _LOCAL.map(lambda local: "+" + ".".join(local)))
+
+
+@given(_versions(), _versions())
+def test_versions_are_ordered_by_pep_440(one: str, other: str) -> None:
+    """The oracle is `packaging`, in which 1.0 and 1.0.0 are equal."""
+    if Version(one) == Version(other):
+        return
+    older, newer = sorted((one, other), key=Version)
+    assert is_newer({"f1": f"f1 {newer} x"}, {"f1": f"f1 {older} x"})
+    assert not is_newer({"f1": f"f1 {older} x"}, {"f1": f"f1 {newer} x"})
 
 
 async def test_the_newest_complete_truth_is_the_basis_or_else_the_newest(hosted: Hosted) -> None:

@@ -23,6 +23,7 @@ from tests.crash.sites import Site
 from tests.server.domain.hosted import Hosted, hosting
 from tests.server.domain.sky import batch, batch_report, truth
 from tests.server.scene import report_bytes
+from tests.support.waiting import PAUSE_S, eventually
 from tools.campaign_record import record
 
 from vidscore_protos.v1 import submission_service_pb2 as pb
@@ -38,8 +39,9 @@ FLIPPED_FILES = 24
 """Files with flipped bits per round."""
 
 TEAMS = {"red": 1, "blue": 2, "green": 2}
-NO_FAULT_S = 2.0
-"""How long to wait for a fault that may not come, such as one of reads that are cached."""
+WINDOW_S = 2.0
+"""Longest wait for all faults of a window; only the first one is sure to come, unless it is a fault
+of a read, which may be cached."""
 
 WORDS = {
     Mode.FULL: "times full",
@@ -94,9 +96,11 @@ class _Run:
     def fail(self, mode: Mode) -> None:
         """Make the disk fail for a while."""
         self.faults.begin(mode, every=self.chance.choice((1, 1, 2, 5)))
-        wanted, give_up_s = self.chance.randint(1, 6), time.monotonic() + NO_FAULT_S
-        while self.faults.hits < wanted and time.monotonic() < give_up_s:
-            time.sleep(0.01)
+        wanted, end_s = self.chance.randint(1, 6), time.monotonic() + WINDOW_S
+        while self.faults.hits < wanted and time.monotonic() < end_s:
+            time.sleep(PAUSE_S)
+        if mode is not Mode.READ_ERROR:
+            eventually(lambda: self.faults.hits > 0)
         if self.faults.end():
             self.tried[WORDS[mode]] += 1
 

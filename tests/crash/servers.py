@@ -15,6 +15,7 @@ from queue import SimpleQueue
 from typing import IO, Protocol
 
 from tests.crash.nursery import Nursery
+from tests.support.ports import HOST, free_port
 
 from vidscore_server.domain.administration import initialise
 from vidscore_server.runtime import FAILPOINTS_VARIABLE
@@ -68,7 +69,7 @@ class KilledServer:
 
     Attributes:
         secret: Token of an organiser.
-        address: Where it listens, the same in all its lives; known once it has started.
+        address: Where it listens, the same in all its lives.
         environment: Further variables of its environment.
     """
 
@@ -80,7 +81,7 @@ class KilledServer:
         **settings: str,
     ) -> None:
         """Create the store; nothing runs yet."""
-        self.address = "127.0.0.1:0"
+        self.address = f"{HOST}:{free_port()}"
         self.environment: dict[str, str] = {}
         store, self.secret = site or new_site(str(folder / "store.db"))
         self._settings = {**SETTINGS, "store": store, **settings}

@@ -71,7 +71,9 @@ const FRAME = { sequence: "street", frame: 0, coordinates: [[0, 0, 1, 1]] };
 test("frames come in order and in batches as the server takes them, then the reports", async (t) => {
   const kept: ScoreRequest[] = [];
   const { client } = await playing(t, taking(kept));
-  const stream = await client.scoreStream([{ name: "f1", parameters: { threshold: 0.5, k: 3 } }]);
+  const evaluator = { name: "f1", parameters: { threshold: 0.5, k: 3 } };
+  // A slow machine must not send a batch before it is full.
+  const stream = await client.scoreStream([evaluator], { batching: { batchIntervalMs: 60_000 } });
   assert.equal(stream.serverVersion, "9");
   assert.deepEqual(stream.limits, { maximum_batch_frames: 2 });
   for (let frame = 0; frame < 5; frame++) {

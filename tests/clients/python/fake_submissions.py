@@ -11,6 +11,7 @@ from typing import Any
 
 import grpc
 from tests.clients.python.fake_server import WAIT_S, abort, error_info
+from tests.support.ports import HOST, free_port
 
 from vidscore_protos.v1 import (
     annotations_pb2,
@@ -74,7 +75,7 @@ class FakeSubmissions:
         start: Starts it again at the same address.
     """
 
-    target: str = ""
+    target: str
     faults: Faults = field(default_factory=Faults)
     stored: list[Frame] = field(default_factory=list)
     batches: dict[int, tuple[int, bytes]] = field(default_factory=dict)
@@ -304,7 +305,7 @@ class _Submissions(submission_service_pb2_grpc.SubmissionServiceServicer):
 @contextmanager
 def taking_submissions() -> Iterator[FakeSubmissions]:
     """Run the server."""
-    fake = FakeSubmissions()
+    fake = FakeSubmissions(f"{HOST}:{free_port()}")
     fake.go_on.set()
     running: list[Any] = []
     with futures.ThreadPoolExecutor(max_workers=8) as pool:
@@ -317,8 +318,7 @@ def taking_submissions() -> Iterator[FakeSubmissions]:
             )
             benchmarks = _Benchmarks(fake)  # type: ignore[abstract] # the other calls are not made
             benchmark_service_pb2_grpc.add_BenchmarkServiceServicer_to_server(benchmarks, server)
-            port = server.add_insecure_port(fake.target or "127.0.0.1:0")
-            fake.target = f"127.0.0.1:{port}"
+            server.add_insecure_port(fake.target)
             server.start()
             running.append(server)
 

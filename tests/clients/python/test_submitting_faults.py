@@ -17,6 +17,7 @@ from tests.clients.python.fake_submissions import (
 )
 from tests.clients.python.streaming import frames
 from tests.clients.python.submitting import ONE_BY_ONE, QUICK, Submitting, numbers_of, send
+from tests.support.waiting import eventually
 
 from vidscore_client import (
     ConflictError,
@@ -26,7 +27,9 @@ from vidscore_client import (
     SubmissionEndedError,
     SupersededError,
     UnavailableError,
+    VidscoreError,
 )
+from vidscore_client._append_state import AppendState
 from vidscore_protos.v1 import submission_service_pb2
 
 
@@ -95,16 +98,25 @@ def test_a_restarted_server_is_found_again(submitting: Submitting, fake: FakeSub
     assert numbers_of(fake) == list(range(200))
 
 
-@pytest.mark.slow
 def test_a_break_while_nothing_is_sent_costs_no_retry_time(
-    submitting: Submitting, fake: FakeSubmissions
+    submitting: Submitting, fake: FakeSubmissions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hurried = Delivery(retry=Retry(initial_s=0.01, maximum_s=0.01, give_up_after_s=1.0))
-    with submitting(delivery=hurried) as stream:
+    """`on_break` is called with each break that does."""
+    decide, delays_s = AppendState.delay_s, list[float]()
+    breaks: list[VidscoreError] = []
+
+    def noted(state: AppendState, error: VidscoreError, now_s: float) -> float:
+        delays_s.append(decide(state, error, now_s))
+        return delays_s[-1]
+
+    monkeypatch.setattr(AppendState, "delay_s", noted)
+    watched = Delivery(retry=Retry(initial_s=0.01, maximum_s=0.05, on_break=breaks.append))
+    with submitting(delivery=watched) as stream:
         send(stream, range(3))
         stream.flush(WAIT_S)
         fake.stop()
-        time.sleep(1.2)
+        eventually(lambda: bool(delays_s))
+        assert (delays_s, breaks) == ([0.0], [])
         fake.start()
         send(stream, range(3, 6))
         assert stream.flush(WAIT_S) == 6

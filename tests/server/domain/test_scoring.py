@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from tests.server.domain.hosted import (
     values,
 )
 from tests.server.scene import HERE, points, report_bytes
-from tests.support.waiting import until
+from tests.support.waiting import PAUSE_S, TIMEOUT_S, until
 
 from vidscore_evaluators import jobs
 from vidscore_evaluators.jobs import Job
@@ -379,9 +380,11 @@ async def test_a_submission_from_before_a_restart_continues_after_it(tmp_path: P
 
 async def _stands(hosted: Hosted, state: pb.SubmissionState, name: str = "one") -> None:
     """Wait until a submission is in a state, and then check that it stays there."""
-    for _ in range(500):
-        if (await hosted.red.get(name)).state == state:
-            break
+    async with asyncio.timeout(TIMEOUT_S):
+        while True:
+            if (await hosted.red.get(name)).state == state:
+                break
+            await asyncio.sleep(PAUSE_S)
     await hosted.hosting.work()
     await hosted.hosting.scheduler.finish()
     assert (await hosted.red.get(name)).state == state

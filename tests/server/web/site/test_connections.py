@@ -163,11 +163,12 @@ async def test_endless_forms_use_only_the_room_of_their_team(
             assert len(rest) == SHARE_OF_TEAM
             for waiting in rest:
                 waiting.cancel()
-        while True:
-            page = await send_file(site.red, DOTS)
-            if page.status != 429:
-                break
-            await asyncio.sleep(PAUSE_S)  # Until the server has noticed that they have left.
+        async with asyncio.timeout(TIMEOUT_S):
+            while True:
+                page = await send_file(site.red, DOTS)
+                if page.status != 429:
+                    break
+                await asyncio.sleep(PAUSE_S)  # Until the server has noticed that they have left.
         assert "Frames 5" in page.words
 
 

@@ -74,8 +74,6 @@ class KafkaSource:
     ) -> None:
         self.gap = 0
         self._topic = access.topic
-        if not self._topic:
-            raise click.UsageError(f"{access.address.geturl()}: a topic is missing")
         self._absence = Absence(access.bare_host)
         self._topic_absence = Absence(access.bare_host, f"the topic {self._topic}")
         self._next: dict[str, int] = {}

@@ -63,7 +63,7 @@ class MqttSource:
     the spool or, without a spool, in bounded memory.
 
     Args:
-        access: The broker, and a topic that may have wildcards.
+        access: The broker, and a topic that may have wildcards; `check_address` accepts it.
         client_id: Name of the session at the broker.
         spool: Spool for messages of QoS 0; None for memory.
     """
@@ -77,7 +77,6 @@ class MqttSource:
         self._has_warned = self._is_spool_told = False
         self._access = access
         self._topic = access.topic
-        _check_address(access)
         self._absence = Absence(access.bare_host)
         self._has_come = False
         self._subscribed_s: float | None = None
@@ -239,15 +238,13 @@ class MqttSource:
             self._spool.close()
 
 
-def _check_address(access: BrokerAccess) -> None:
+def check_address(access: BrokerAccess) -> None:
     """Refuse a topic or host that MQTT cannot express.
 
     Raises:
         click.UsageError: If the address has such a topic or host.
     """
     topic, host = access.topic, access.host
-    if not topic:
-        raise click.UsageError(f"{access.address.geturl()}: a topic is missing")
     found = f"found the topic {topic[:_SHOWN_CHARACTERS]}"
     if len(topic.encode()) > _MOST_TOPIC_BYTES:
         expected = f"expected a topic of at most {_MOST_TOPIC_BYTES} bytes"

@@ -53,8 +53,6 @@ class NatsSource:
         self.gap = 0
         self._access = access
         self._stream = access.topic
-        if not self._stream:
-            raise click.UsageError(f"{access.address.geturl()}: a stream is missing")
         self._durable = _UNFIT.sub("-", durable)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(

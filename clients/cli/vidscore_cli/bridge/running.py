@@ -21,7 +21,13 @@ from msgspec import Struct
 from vidscore_cli.bridge.choices import SourceChoice
 from vidscore_cli.bridge.recordings import RecordingSource, is_recording
 from vidscore_cli.bridge.source_run import SourceRun
-from vidscore_cli.bridge.sources import ByteSource, DatagramSource, SocketSource, Source
+from vidscore_cli.bridge.sources import (
+    ByteSource,
+    DatagramSource,
+    SocketSource,
+    Source,
+    host_and_port,
+)
 from vidscore_cli.bridge.spool import Spool
 from vidscore_cli.failures import ServerUnreachableError
 from vidscore_cli.output import say
@@ -306,7 +312,8 @@ def source_opener(choice: SourceChoice) -> Opener:
         choice: Its address, and how to read it.
 
     Raises:
-        click.UsageError: If there is no such kind of source.
+        click.UsageError: If there is no such kind of source, or its address is not complete.
+        OSError: If there is no such file.
         MissingExtraError: If a package that reads it is not installed.
     """
     url, schema = choice.url, schema_of_name(choice.schema)
@@ -321,7 +328,11 @@ def source_opener(choice: SourceChoice) -> Opener:
     if choice.spool and (is_file or address.scheme not in {"udp", "mqtt"}):
         raise click.UsageError(f"{url}: messages of this source wait there, without a --spool")
     if is_file:
+        if path != "-":
+            Path(path).stat()
         return lambda _: ByteSource(path, schema.framing)
+    if address.scheme in {"tcp", "udp"}:
+        host_and_port(address)
     if address.scheme in {"tcp", "unix"}:
         return lambda _: SocketSource(address, schema.framing)
     if address.scheme == "udp":
@@ -340,6 +351,11 @@ def _spool(choice: SourceChoice) -> Spool:
 
 def _broker(choice: SourceChoice, scheme: str) -> Opener:
     """The opener of the source at a broker; libraries of brokers are imported only here."""
+    if scheme == "mqtt" and "#" in choice.url:  # in an address, # begins a fragment
+        raise click.UsageError(f"{choice.url}: write the wildcard # as %23")
+    if not choice.access.topic:
+        what = "a stream" if scheme == "nats" else "a topic"
+        raise click.UsageError(f"{choice.access.address.geturl()}: {what} is missing")
     if scheme == "nats":
         from vidscore_cli.bridge.nats import NatsSource
 
@@ -348,10 +364,9 @@ def _broker(choice: SourceChoice, scheme: str) -> Opener:
         from vidscore_cli.bridge.kafka import KafkaSource
 
         return partial(KafkaSource, choice.access)
-    from vidscore_cli.bridge.mqtt import MqttSource
+    from vidscore_cli.bridge.mqtt import MqttSource, check_address
 
-    if "#" in choice.url:  # in an address, # begins a fragment
-        raise click.UsageError(f"{choice.url}: write the wildcard # as %23")
+    check_address(choice.access)
     return lambda client_id: MqttSource(
         choice.access, client_id, _spool(choice) if choice.spool else None
     )

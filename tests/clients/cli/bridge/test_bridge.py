@@ -28,7 +28,7 @@ from tests.support.ports import free_port
 from tests.support.waiting import TIMEOUT_S, eventually
 
 from vidscore_cli.session import ExitCode
-from vidscore_client import Frames, InvalidArgumentError, connect
+from vidscore_client import Client, Frames, InvalidArgumentError, connect
 
 __all__ = ["environment"]
 
@@ -224,14 +224,25 @@ def test_two_sources_of_one_file_cannot_share_a_spool(
         (("nats://127.0.0.1", "--schema", "jsonl"), "a stream is missing"),
         (("kafka://127.0.0.1", "--schema", "jsonl"), "a topic is missing"),
         (("kafka://127.0.0.1/found", "--schema", "jsonl", "--topic", "a"), "only for recordings"),
+        (("mqtt://127.0.0.1/a+", "--schema", "jsonl"), "found the topic a+, expected"),
     ],
 )
-def test_an_invalid_source_is_a_usage_error(
-    environment: Environment, options: Sequence[str], told: str
+def test_an_invalid_source_is_a_usage_error_and_leaves_no_draft(
+    environment: Environment, options: Sequence[str], told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(Client, "submit", None)
     result = bridge(environment, *options)
     assert result.exit_code == ExitCode.USAGE
     assert told in result.stderr
+
+
+def test_a_missing_file_leaves_no_draft(
+    environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Client, "submit", None)
+    result = bridge(environment, str(tmp_path / "x.jsonl"), "--schema", "jsonl")
+    assert result.exit_code == ExitCode.INPUT
+    assert "No such file or directory" in result.stderr
 
 
 @pytest.mark.parametrize(

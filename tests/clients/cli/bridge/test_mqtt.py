@@ -15,7 +15,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from vidscore_cli.bridge import mqtt
 from vidscore_cli.bridge.access import BrokerAccess
 from vidscore_cli.bridge.choices import checked_choice
-from vidscore_cli.bridge.mqtt import MqttSource
+from vidscore_cli.bridge.mqtt import MqttSource, check_address
 from vidscore_cli.bridge.running import source_opener
 from vidscore_cli.bridge.spool import Spool
 from vidscore_evaluators.errors import Fault
@@ -118,14 +118,14 @@ def test_an_invalid_broker_address_is_a_usage_error(url: str, told: str) -> None
     choice = checked_choice({"url": url, "schema": "jsonl", "name": "north"}, "", faults)
     assert faults == []
     with pytest.raises(click.UsageError) as refused:
-        source_opener(choice)("bridge")
+        source_opener(choice)
     assert told in refused.value.message
     assert len(refused.value.message) < 300
 
 
 @pytest.mark.parametrize("topic", ["%23", "+", "a/+/b/%23", "/a", "$share/g/a", "caf%C3%A9"])
 def test_topics_with_wildcards_are_accepted(topic: str) -> None:
-    MqttSource(BrokerAccess(urlsplit(f"mqtt://host/{topic}")), "bridge")
+    check_address(BrokerAccess(urlsplit(f"mqtt://host/{topic}")))
 
 
 def test_a_subscription_that_the_broker_denies_ends_the_run() -> None:

@@ -185,6 +185,21 @@ def _lives(process_id: int) -> bool:
     return state.split()[0] != "Z"  # It has ended, but its parent has not waited for it yet.
 
 
+def test_sigterm_ends_a_server_that_has_not_started_yet_in_order(tmp_path: Path) -> None:
+    """It has a handler: without one, the first process of a container would not get the signal."""
+    config = tmp_path / "server.toml"
+    os.mkfifo(config)  # a server waits here as it waits for a database or a migration
+    process = subprocess.Popen([*COMMAND, "--config", str(config)], stderr=subprocess.PIPE)
+    try:
+        with config.open("w"):
+            process.terminate()
+            _, stderr = process.communicate(timeout=TIMEOUT_S)
+        assert (process.returncode, stderr) == (0, b"")
+    finally:
+        process.kill()
+        process.wait()
+
+
 def test_invalid_settings_end_the_process_with_every_fault_and_no_traceback() -> None:
     environment = {
         "VIDSCORE_SERVER_LISTEN": "0.0.0.0:1",

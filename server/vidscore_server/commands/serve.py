@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -50,6 +51,9 @@ def serve(config: str | None, **typed: Any) -> None:
     setting may also be in the --config file or in the environment, as VIDSCORE_SERVER_NAME; options
     override the environment, which overrides the file.
     """
+    # Until the server listens and drains: the first process of a container gets no signal for which
+    # it has no handler.
+    signal.signal(signal.SIGTERM, _end)
     from vidscore_server.settings import SettingsError, load_settings
 
     flags = {name: value for name, value in typed.items() if value is not None}
@@ -72,6 +76,10 @@ def setting_options() -> tuple[click.Option, ...]:
     from vidscore_server.settings import Settings
 
     return tuple(_option(description) for description in describe_parameters(Settings))
+
+
+def _end(*_: object) -> NoReturn:
+    raise SystemExit(0)
 
 
 def _announce(address: ListenAddress, site: str) -> None:

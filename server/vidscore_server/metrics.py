@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import collections
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future
 from datetime import datetime
 from functools import cache, cached_property
@@ -259,6 +259,14 @@ def _hosting_figures(hosting: Hosting) -> Iterator[Metric]:
         "vidscore_live_scores", "Submissions whose live scores are kept.", hosting.live.kept_count
     )
     up = hosting.heartbeat.writable
+    # A lost database is noticed after a timeout that is longer than Prometheus waits.
+    if up or not hosting.context.store.shared:
+        up = (yield from _store_figures(hosting)) and up
+    yield _gauge("vidscore_store_up", "Whether the store can be read and written.", up)
+
+
+def _store_figures(hosting: Hosting) -> Generator[Metric, None, bool]:
+    """Figures from the store; returns whether it can be read."""
     try:
         with hosting.context.store.read() as reader:
             waiting = reader.submissions_in(UNFINISHED)
@@ -266,13 +274,12 @@ def _hosting_figures(hosting: Hosting) -> Iterator[Metric]:
             wanted = hosting.context.settings.metrics_live_scores
             shown = hosting.live.shown(reader) if wanted else []
     except StoreError:
-        up = False
-    else:
-        yield from _queue_figures(waiting, hosting.context.clock())
-        yield _gauge("vidscore_store_bytes", "Bytes that the store takes.", size_bytes)
-        if wanted:
-            yield _live_figures(shown)
-    yield _gauge("vidscore_store_up", "Whether the store can be read and written.", up)
+        return False
+    yield from _queue_figures(waiting, hosting.context.clock())
+    yield _gauge("vidscore_store_bytes", "Bytes that the store takes.", size_bytes)
+    if wanted:
+        yield _live_figures(shown)
+    return True
 
 
 def _live_figures(shown: list[tuple[SubmissionName, LiveScore]]) -> Metric:

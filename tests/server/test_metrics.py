@@ -9,6 +9,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from urllib.request import urlopen
 
 import grpc
@@ -240,6 +242,20 @@ def test_a_metrics_address_in_use_ends_the_process_with_one_sentence(server: Met
     assert ended.returncode == 1
     assert f"cannot listen at {address} for metrics" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_a_database_that_takes_no_heartbeat_is_not_asked_for_figures() -> None:
+    """It would answer after a timeout, when Prometheus has given the scrape up."""
+    asked: list[str] = []
+    hosting: Any = SimpleNamespace(
+        live=SimpleNamespace(kept_count=0),
+        heartbeat=SimpleNamespace(writable=False),
+        context=SimpleNamespace(
+            store=SimpleNamespace(shared=True, read=lambda: asked.append("read"))
+        ),
+    )
+    shown = {family.name: family.samples[0].value for family in metrics._hosting_figures(hosting)}
+    assert (shown["vidscore_store_up"], asked) == (0, [])
 
 
 @pytest.mark.slow

@@ -93,7 +93,8 @@ def row_details(
     for place, ranked in rows:
         curves = place < CURVE_ROWS and ranked.rank != APART and definition.policy.releases_curves
         score = None
-        if names or curves:
+        is_counted = not ranked.entry.disqualification or portion is not Portion.PRIVATE
+        if is_counted and (names or curves):
             score = reader.score(board.benchmark, ranked.entry.submission, ranked.entry.score)
         if score is None:
             found.append(NOTHING)

@@ -203,7 +203,8 @@ def ranked_entries(
     last, each on its own, without ranks. Callers other than organisers see released values under
     ``ladder`` and rounded scores under ``final``, and their board ranks these. If some sequences
     are private, the board is over the public ones. Once the benchmark has closed, it is over the
-    private ones: exact, for everyone, and only with the submissions that count for the final order.
+    private ones: exact, for everyone, and only with the submissions that count for the final order
+    and, without scores, the disqualified ones.
 
     Args:
         reader: A state of the store.
@@ -221,7 +222,7 @@ def ranked_entries(
     others = reader.published_elsewhere(board.benchmark, board.evaluator.name, *key)
     if view.portion is Portion.PRIVATE:
         comparable, others = (
-            counted_scores(reader, definition, board, scores) for scores in (comparable, others)
+            _final_scores(view, definition, scores) for scores in (comparable, others)
         )
     return in_order(view, definition, view.candidates(comparable), view.candidates(others))
 
@@ -284,6 +285,17 @@ def counted_scores(
     rules = board_rules(definition.policy, directions)
     names = counted(view.seen(view.candidates(scores)), rules, definition.policy.final_submissions)
     return [score for score in scores if score.submission in names]
+
+
+def _final_scores(
+    view: BoardView, definition: Definition, scores: Sequence[ScoreRecord]
+) -> list[ScoreRecord]:
+    """The scores that count for the final order, then those of disqualified submissions."""
+    disqualified = {entry.submission for entry in view.disqualified(view.candidates(scores))}
+    return [
+        *counted_scores(view.reader, definition, view.board, scores),
+        *(score for score in scores if score.submission in disqualified),
+    ]
 
 
 def board_rules(policy: Policy, directions: Mapping[str, Direction]) -> BoardRules:
@@ -351,12 +363,19 @@ class BoardView(Struct, frozen=True, dict=True):
         ]
 
     def disqualified(self, candidates: Mapping[str, Candidate]) -> list[Entry]:
-        """Entries of disqualified submissions: shown with their reason, released or not."""
-        return [
+        """Entries of disqualified submissions: shown with their reason, released or not.
+
+        They do not count for the final order, so it shows no score of theirs.
+        """
+        entries = [
             found.entry
             for found in candidates.values()
             if found.entry.disqualification and (found.is_seen or self.board.of_everything)
         ]
+        if self.portion is not Portion.PRIVATE:
+            return entries
+        none = self._in_rank_order({})
+        return [structs.replace(entry, values=none) for entry in entries]
 
     def candidates(self, scores: Iterable[ScoreRecord]) -> dict[str, Candidate]:
         """The candidates of scored submissions, by submission."""

@@ -9,6 +9,7 @@ import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots, refusal, values
+from tests.server.domain.test_disqualification import disqualify
 from tests.server.domain.test_rescored_boards import publish, rescored
 from tests.server.scene import parameter
 
@@ -424,6 +425,26 @@ async def test_without_a_choice_the_best_public_submissions_of_a_team_count(host
     assert not (await hosted.red.choose("three", undo=True)).chosen
     hosted.clock.pass_by(hours=1)
     assert await board(hosted.viewer) == [(1, "red", 2 / 3)]
+
+
+async def test_the_final_order_lists_a_disqualified_submission_without_its_private_score(
+    hosted: Hosted,
+) -> None:
+    """By the private part: one is 2/3, two is 1.0; two is chosen, and then disqualified."""
+    await host(hosted, visibility=FINAL, ladder_step=0.01, released_measures=["recall"])
+    await submit(hosted.red, "one", "bc")
+    await submit(hosted.red, "two", "cd")
+    await hosted.red.choose("two")
+    hosted.clock.pass_by(hours=1)
+    assert await board(hosted.viewer) == [(1, "red", 1.0)]
+    await disqualify(hosted, f"{BENCHMARK}/submissions/two")
+    for client in (hosted.viewer, hosted.red, hosted.organiser):
+        first, last = (await client.board()).rows
+        assert (first.rank, first.title, first.scores[0].value) == (1, "One", 2 / 3)
+        assert (last.rank, last.title, last.disqualification) == (0, "Two", "a hand-made file")
+        assert not any(score.HasField("value") for score in last.scores)
+    [score] = await hosted.red.scores("two")
+    assert not score.HasField("private_report")
 
 
 async def test_the_policy_says_how_many_may_be_chosen(hosted: Hosted) -> None:

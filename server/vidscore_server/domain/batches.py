@@ -232,11 +232,16 @@ def rule_faults(
         source: Where they stand, for messages.
     """
     faults = (
-        structs.replace(fault, source=source, field=fault.field or "frame_numbers")
+        structs.replace(fault, source=source, field=_frame_field(fault))
         for evaluator in evaluators
         for fault in evaluator.input_faults(side, batch)
     )
     return list(dict.fromkeys(faults))
+
+
+def _frame_field(fault: Fault) -> str:
+    """A column of frames, because the rows of an evaluator's faults are frames."""
+    return fault.field if fault.field and fault.field.startswith("frame_") else "frame_numbers"
 
 
 @contextmanager

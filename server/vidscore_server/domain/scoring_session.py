@@ -17,17 +17,17 @@ from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations, Side
-from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.live import Coverage, Pairing, final_frames, pair_frames
 from vidscore_evaluators.registry import is_built_in
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_server.domain.accumulation import BYTES_PER_ROW, COMPACT_BYTES, Accumulation
-from vidscore_server.domain.batches import BatchRules, ReadBatch, placed_in
+from vidscore_server.domain.batches import BatchRules, ReadBatch, placed_in, rule_faults
 from vidscore_server.errors import message_order
 from vidscore_server.runtime import LARGE, offload
 from vidscore_server.settings import Settings
@@ -337,14 +337,9 @@ class ScoringSession:
         return final_frames(self._pairing, configuration.specification, configuration.arities)
 
     def _refuse_forbidden(self, side: Side, batch: Annotations, source: str) -> None:
-        faults = [
-            fault
-            for evaluator in self._configuration.evaluators
-            for fault in evaluator.input_faults(side, batch)
-        ]
+        faults = rule_faults(self._configuration.evaluators, side, batch, source)
         if faults:
-            with placed_in(source):
-                raise InputError(list(dict.fromkeys(map(_with_frame_field, faults))))
+            raise InputError(faults)
 
     def _count_frames(self, side: Side, batch: Annotations) -> None:
         self._frames[side] += batch.frame_count
@@ -415,10 +410,3 @@ class ScoringSession:
         except BaseException:
             self.state = State.FAILED
             raise
-
-
-def _with_frame_field(fault: Fault) -> Fault:
-    """The fault with a column of frames as its field, because an evaluator's rows are frames."""
-    if fault.field is not None and fault.field.startswith("frame_"):
-        return fault
-    return structs.replace(fault, field="frame_numbers")

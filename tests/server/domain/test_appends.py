@@ -166,6 +166,7 @@ async def test_batches_before_an_invalid_one_are_acknowledged_and_stored(
         (points({}), "detections"),
         (points({1: [(float("nan"), 0.0)]}), "detections.coordinates[0]"),
         (points({1: [(1.0, 1.0)] * 31}), "detections.frame_object_counts[0]"),
+        (points({1: [(1.0, 1.0)] * 2, 2: [(-9.0, 1.0)]}), "detections.frame_numbers[1]"),
         (points({9: HERE}), "detections.frame_numbers[0]"),
     ],
 )

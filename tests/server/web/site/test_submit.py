@@ -66,6 +66,15 @@ async def test_an_invalid_file_is_reported_line_by_line_and_keeps_the_input(site
     assert await site.hosted.organiser.listed() == []
 
 
+async def test_a_breach_of_a_rule_is_reported_with_the_line_of_its_frame(site: Browsing) -> None:
+    """Frames have two detections each, so rows of frames and of detections differ."""
+    await dots(site)
+    rows = "".join(f"Rome,{number},{x},1\n" for number in range(1, 5) for x in (1, 2))
+    data = f"sequence,frame,x,y\n{rows}Rome,5,5000,1\n".encode()
+    page = await send_file(site.red, data)
+    assert "dots.csv, line 10 x = 5000.0 in frame 5 of sequence Rome" in page.words
+
+
 async def test_many_faults_of_one_cause_are_reported_once_with_their_number(site: Browsing) -> None:
     await dots(site)
     rows = "".join(f"Straße,{number},1,1\n" for number in range(1, 80))

@@ -28,10 +28,8 @@ FIELDS: Mapping[str, str] = (
 async def show(visit: Visit) -> Response:
     """The form."""
     benchmark = await _benchmark(visit)
-    texts = policy_texts(benchmark["policy"])
-    if benchmark["policy"]["private_share"]:
-        texts["private_sequences"] = ""  # with a share, the names are those of the drawn sequences
-    return await _page(visit, 200, benchmark, Form(texts), benchmark["etag"])
+    form = Form(_typed_texts(benchmark["policy"]))
+    return await _page(visit, 200, benchmark, form, benchmark["etag"])
 
 
 async def change(visit: Visit) -> Response:
@@ -59,16 +57,35 @@ async def change(visit: Visit) -> Response:
             raise
         form = refused_by_service(values, error, FIELDS)
         if error.reason == "ETAG_DIFFERS":
-            message = (
-                "Somebody else has changed the benchmark since you opened this page. The form "
-                "shows what you typed; save it again to replace their changes."
-            )
-            form, etag = Form(values, message=message), benchmark["etag"]
+            form, etag = _overtaken(values, benchmark["policy"]), benchmark["etag"]
         return await _page(visit, error.http_status, benchmark, form, etag)
     if saves:
         return visit.go(f"/organise/{benchmark['name']}")
     preview = preview_rows(answer["team_views"])
     return await _page(visit, 200, benchmark, Form(values), etag, preview, answer)
+
+
+def _typed_texts(policy: Mapping[str, Any]) -> dict[str, str]:
+    """The fields of the form for a policy, as an organiser would type them."""
+    texts = policy_texts(policy)
+    if policy["private_share"]:
+        texts["private_sequences"] = ""  # with a share, the names are those of the drawn sequences
+    return texts
+
+
+def _overtaken(values: Mapping[str, str], policy: Mapping[str, Any]) -> Form:
+    """A form that somebody else's change has overtaken, with the value that each field now has."""
+    message = (
+        "Somebody else has changed the benchmark since you opened this page. The form shows what "
+        "you typed, and beneath it what the benchmark now has; save it again to replace that."
+    )
+    words = {YES: "yes", NO: "no", "": "none"}
+    faults = {
+        name: (f"The benchmark now has {words.get(text, text)}",)
+        for name, text in _typed_texts(policy).items()
+        if text != values.get(name)
+    }
+    return Form(values, faults, message=message)
 
 
 def preview_rows(views: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

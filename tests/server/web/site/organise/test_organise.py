@@ -218,6 +218,8 @@ async def test_a_policy_changed_by_somebody_else_is_not_overwritten(site: Browsi
     assert page.status == 409
     assert "Somebody else has changed the benchmark" in page.words
     assert 'value="0.5"' in page.text
+    assert "The benchmark now has 0.02" in page.words
+    assert 'id="visibility-fault-1"' not in page.text  # both want the same
     assert "ladder_step 0.02" in (await site.organiser.get(HERE)).words
 
 

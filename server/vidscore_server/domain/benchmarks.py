@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 
 import orjson
 from msgspec.structs import asdict, replace
 
-from vidscore_evaluators.errors import SpecificationError, VidscoreError
+from vidscore_evaluators.errors import Fault, SpecificationError, VidscoreError
 from vidscore_evaluators.names import control_faults, counted
 from vidscore_server.domain.access import UNSIGNED, Caller
 from vidscore_server.domain.basis import board_state
@@ -119,7 +120,7 @@ class Benchmarks:
 
         Raises:
             NameTakenError: If the name is taken.
-            SpecificationError: If a title or name holds control characters.
+            SpecificationError: If a title or name holds control characters, or it has closed.
         """
         refuse_control_characters(definition)
         record = BenchmarkRecord(
@@ -132,6 +133,7 @@ class Benchmarks:
         )
 
         def make(transaction: Transaction) -> str:
+            _refuse_closed(definition, request.time)
             try:
                 transaction.insert_benchmark(record)
             except AlreadyExistsError:
@@ -298,6 +300,18 @@ def from_json(text: str) -> Definition:
     )
 
 
+def _refuse_closed(definition: Definition, now: datetime) -> None:
+    """Refuse to create a benchmark to which nobody could ever submit.
+
+    Raises:
+        SpecificationError: If it has closed.
+    """
+    if definition.close_time is not None and definition.close_time <= now:
+        found = f"{definition.close_time.isoformat()}, which has passed"
+        expected = "a time to come, or none"
+        raise SpecificationError([Fault(found, expected, "benchmark", field="close_time")])
+
+
 def _refuse_fixed(
     reader: Reader,
     record: BenchmarkRecord,
@@ -329,7 +343,8 @@ def _refuse_fixed(
             field="visibility",
         )
     portions = [entry.board_portion(request.time) for entry in (before, after)]
-    if portions[0] is Portion.PRIVATE is not portions[1]:
+    reopens = portions[0] is Portion.PRIVATE is not portions[1]
+    if reopens and reader.scored_submissions(record.benchmark):
         raise PolicyFixedError(
             f"{name} has closed and shows its private part; it cannot be opened again",
             field="close_time",

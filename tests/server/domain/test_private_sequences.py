@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+import grpc
 import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -278,14 +279,35 @@ async def test_private_sequences_are_fixed_once_there_is_a_complete_truth(hosted
     assert (list(message.policy.private_sequences), message.policy.earlier_first) == (["d"], True)
 
 
-async def test_a_closed_benchmark_cannot_be_reopened(hosted: Hosted) -> None:
+async def test_a_closed_benchmark_that_has_a_score_cannot_be_reopened(hosted: Hosted) -> None:
     await host(hosted)
+    await submit(hosted.red, "one", "ac")
     later = closing(hosted)
     hosted.clock.pass_by(hours=1)
     later.close_time.FromDatetime(hosted.clock.now + HOUR)
     for message in (later, dots()):
         refused = await refusal(update(hosted, message, "close_time"))
         assert refused.reason == "POLICY_FIXED"
+
+
+async def test_a_benchmark_that_was_closed_by_mistake_is_reopened_if_it_has_no_score(
+    hosted: Hosted,
+) -> None:
+    await host(hosted)
+    later = closing(hosted)
+    hosted.clock.pass_by(hours=1)
+    later.close_time.FromDatetime(hosted.clock.now + HOUR)
+    await update(hosted, later, "close_time")
+    await submit(hosted.red, "one", "ac")
+    assert await board(hosted.viewer) == [(1, "red", 0.67)]  # by the public part: one of two
+
+
+async def test_a_benchmark_that_has_closed_cannot_be_created(hosted: Hosted) -> None:
+    message = closing(hosted)
+    message.close_time.FromDatetime(hosted.clock.now)
+    refused = await refusal(hosted.organiser.create(message))
+    assert refused.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert list(refused.violations) == ["benchmark.close_time"]
 
 
 async def test_an_organiser_is_warned_of_private_sequences_that_are_never_shown(

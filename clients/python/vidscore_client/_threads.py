@@ -43,12 +43,15 @@ class ThreadTransport:
         method = self._channel.unary_unary(
             path, request_serializer=SERIALIZE, response_deserializer=response.FromString
         )
+        call: Any = method.future(request, timeout=bounded(self.timeout_s), metadata=self._metadata)
+        if (worker := getattr(_thread, "worker", None)) is not None:
+            worker.wait_for(call)
         try:
-            answer, call = method.with_call(
-                request, timeout=bounded(self.timeout_s), metadata=self._metadata
-            )
+            answer = call.result()
         except grpc.RpcError as failure:
             raise error_from_failure(failure) from failure
+        except grpc.FutureCancelledError as cancelled:
+            raise error_from_failure(call) from cancelled
         check_metadata(call.trailing_metadata())
         return answer
 
@@ -150,9 +153,15 @@ class ThreadWorker:
     """A daemon thread that runs a coroutine."""
 
     def __init__(self, run: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
+        self._cancelled = False
+        self._call: Any = None  # the latest unary call
         self._thread = threading.Thread(
-            target=lambda: run_blocking(run()), name=f"vidscore-{name}", daemon=True
+            target=self._work, args=(run,), name=f"vidscore-{name}", daemon=True
         )
+
+    def _work(self, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        _thread.worker = self
+        run_blocking(run())
 
     @property
     def is_current(self) -> bool:
@@ -163,14 +172,26 @@ class ThreadWorker:
         """Begin."""
         self._thread.start()
 
+    def wait_for(self, call: Any) -> None:
+        """Let `cancel` end a unary call of this thread."""
+        self._call = call
+        if self._cancelled:  # `cancel` may not have seen the call
+            call.cancel()
+
     def cancel(self) -> None:
-        """Nothing to do: a thread ends by itself."""
+        """End the unary call that the thread waits for; otherwise a thread ends by itself."""
+        self._cancelled = True
+        if self._call is not None:
+            self._call.cancel()
 
     async def join(self, timeout_s: float) -> None:
         """Wait for its end, unless it is the caller itself."""
         if not self.is_current:
             self._thread.join(timeout_s)
 
+
+_thread = threading.local()
+"""Its `worker` is the worker of the current thread, if there is one."""
 
 _open: weakref.WeakSet[ThreadTransport] = weakref.WeakSet()
 

@@ -61,7 +61,7 @@ class Worker(Protocol):
         """Begin."""
 
     def cancel(self) -> None:
-        """End a task at once; threads end by themselves."""
+        """End a task at once; a thread ends by itself, as soon as its unary call has ended."""
 
     async def join(self, timeout_s: float) -> None:
         """Wait for its end, unless it is the caller itself."""

@@ -181,12 +181,12 @@ export class Sender {
   }
 
   async #deliver(): Promise<void> {
-    if (this.state.broken) {
-      await this.#resume();
-    }
     const call: Call = { aborter: new AbortController(), stall: null };
     this.#call = call;
     try {
+      if (this.state.broken) {
+        await this.#resume(call);
+      }
       await (this.#plan.delivery.unary ? this.#sendOneByOne(call) : this.#stream(call));
     } catch (thrown) {
       throw call.stall ?? thrown;
@@ -195,9 +195,10 @@ export class Sender {
     }
   }
 
-  async #resume(): Promise<void> {
-    const { submission } = await this.#connection.run((options) =>
-      this.#service.getSubmission({ name: this.#plan.submission }, options),
+  async #resume(call: Call): Promise<void> {
+    const { submission } = await this.#connection.run(
+      (options) => this.#service.getSubmission({ name: this.#plan.submission }, options),
+      call.aborter,
     );
     const name = this.#plan.stream.stream;
     const known = decodeSubmission(submission).streams.find(({ stream }) => stream === name);
@@ -210,8 +211,9 @@ export class Sender {
 
   async #sendOneByOne(call: Call): Promise<void> {
     for await (const batch of this.#batches(call)) {
-      const { nextOffset } = await this.#connection.run((options) =>
-        this.#service.appendBatch(this.#append(batch), options),
+      const { nextOffset } = await this.#connection.run(
+        (options) => this.#service.appendBatch(this.#append(batch), options),
+        call.aborter,
       );
       await this.#acknowledge(nextOffset);
     }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { getEventListeners } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { type TestContext, test } from "node:test";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { checksum } from "../src/checksum.js";
 import { Geometry } from "../src/gen/vidscore/v1/annotations_pb.js";
 import { BenchmarkService } from "../src/gen/vidscore/v1/benchmark_service_pb.js";
@@ -35,6 +35,8 @@ class Stored {
   epoch = 1n;
   state = SubmissionState.RECEIVING;
   silent = false;
+  /** Called when a call comes that then gets no answer; undefined: calls are answered. */
+  onHang: (() => void) | undefined;
   geometry = Geometry.BOX;
   /** Errors of the next watches. */
   readonly watchFaults: Code[] = [];
@@ -51,6 +53,15 @@ class Stored {
 
   get nextOffset(): bigint {
     return BigInt(this.frames.length);
+  }
+
+  /** An answer; if calls hang, only once the client has ended the call. */
+  async answer<Answer>(call: HandlerContext, make: () => Answer): Promise<Answer> {
+    if (this.onHang !== undefined) {
+      this.onHang();
+      await once(call.signal, "abort");
+    }
+    return make();
   }
 
   take(append: AppendRequest): bigint {
@@ -81,9 +92,10 @@ async function storing(
         },
       });
       router.service(SubmissionService, {
-        getSubmission: () => ({ submission: stored.message() }),
+        getSubmission: (_, call) => stored.answer(call, () => ({ submission: stored.message() })),
         openStream: () => ({ stream: stored.message().streams[0], limits: stored.limits }),
-        appendBatch: (request) => ({ nextOffset: stored.take(request) }),
+        appendBatch: (request, call) =>
+          stored.answer(call, () => ({ nextOffset: stored.take(request) })),
         async *appendFrames(requests) {
           for await (const request of requests) {
             const nextOffset = stored.take(request);
@@ -359,6 +371,22 @@ test("closing in vain says how many frames are given up; aborting asks for nothi
   await left.close();
   assert.equal(left.undeliveredFrames, 7);
 });
+
+for (const unary of [false, true]) {
+  const call = unary ? "a call of its own" : "the question where to resume";
+  test(`closing ends ${call} that gets no answer`, async (t) => {
+    const { client, stored } = await storing(t, { timeoutMs: 3_600_000 });
+    stored.silent = true;
+    const delivery = { acknowledgeTimeoutMs: 20, closeTimeoutMs: 50, retry: RETRY, unary };
+    const stream = await client.submit("streets", "run", { batching: BATCHING, delivery });
+    const hanging = new Promise<void>((resolve) => {
+      stored.onHang = resolve;
+    });
+    await send(stream, 2);
+    await hanging;
+    await assert.rejects(stream.close(), { name: "DeadlineError", message: /^2 frames dropped: / });
+  });
+}
 
 test("frames of a batch are queued all or none, and those that are durable are left out", async (t) => {
   const { client, stored } = await storing(t);

@@ -74,6 +74,10 @@ POLYGONS = Unknown(
     "rows of polygons, as YOLO has them for segmentation",
     "write boxes: class, centre, width and height",
 )
+TRACKED_YOLO = Unknown(
+    "rows of YOLO boxes with a confidence and a track id",
+    "write boxes: class, centre, width, height and confidence",
+)
 KITTI_OBJECTS = Unknown(
     "rows of KITTI's object detection, which name no frame",
     "rows of kitti-tracking begin with frame and track id",
@@ -133,7 +137,7 @@ def _nearest_of_folder(
     if not entries:
         raise InputError([Fault("an empty folder", "", source=str(path))])
     meant = meant_within(path, recognise)
-    if meant is None and text is not None and guess in (POLYGONS, KITTI_OBJECTS):
+    if meant is None and text is not None and guess in (POLYGONS, TRACKED_YOLO, KITTI_OBJECTS):
         raise _error(guess, text, formats)
     advice = meant or "give the file or folder of annotations itself"
     found = "a folder of no known format"
@@ -221,12 +225,20 @@ def _guess_words(words: list[str]) -> str | Unknown | None:
     if not all(map(_like_number, words)):
         return None
     numbers = [parse_number(word) for word in words[1:]]
-    parts = all(number is not None and 0.0 <= number <= 1.0 for number in numbers)
+    are_parts = [number is not None and 0.0 <= number <= 1.0 for number in numbers]
+    if len(words) == len(yolo.COLUMNS) + 1 and all(are_parts[:-1]) and _is_track(words[-1]):
+        return TRACKED_YOLO
+    parts = all(are_parts)
     if parts and len(words) >= 7 and len(words) % 2 == 1:
         return POLYGONS
     if len(words) in _MOT_COLUMNS and not parts and len(words) > 6:
         return mot.NAME
     return yolo.NAME if 4 <= len(words) <= len(yolo.COLUMNS) + 1 else None
+
+
+def _is_track(word: str) -> bool:
+    number = parse_integer(word)
+    return number is not None and number > 0
 
 
 def _like_number(field: str) -> bool:

@@ -2,7 +2,7 @@
 
 A row is ``class cx cy width height``, separated by blanks: the number of a class, from 0, and the
 centre and size of a box as fractions of the image's width and height. In detections, a confidence
-may come last.
+may come last; a whole number above 1 there is an error, as trackers write track ids last.
 ``classes.txt`` in the given folder, or in one of its folders, names the classes, one per line.
 The project's readings:
 
@@ -30,7 +30,7 @@ from vidscore_evaluators.annotations import (
     frame_keys,
     sequence_name,
 )
-from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import (
     InputPath,
@@ -97,6 +97,7 @@ GREATEST_PART = 1e3
 MOST_CLASSES = 100_000
 _FILE = "a text file of YOLO rows"
 _LAYOUT = "a folder of YOLO text files, named by frame"
+_EXPECTED_CONFIDENCE = "a confidence, not a whole number above 1"
 _EXPECTED_SIZE = "the size of its images (--image-size, image_size)"
 
 
@@ -230,9 +231,18 @@ def _check_rows(table: RowTable, side: Side, names: tuple[str, ...]) -> RowCheck
         fits = (column >= least) & (column <= GREATEST_PART)
         expected = f"a part of the image, {least:g} to {GREATEST_PART:g}"
         checks.refuse(~fits, name, column, expected)
-    if side is Side.DETECTIONS:
+    given = table.numbers.get("confidence")
+    if side is Side.DETECTIONS and given is not None:
         checks.require_finite("confidence")
+        advice = "trackers write the track id last: write the confidence in its place"
+        checks.refuse(_are_tracks(given), "confidence", given, _EXPECTED_CONFIDENCE, advice)
     return checks
+
+
+def _are_tracks(confidences: FloatArray) -> BoolArray:
+    """(N,) whether each is a whole number above 1, which must be the id of a track."""
+    tracks: BoolArray = (confidences > 1.0) & (confidences == np.floor(confidences))
+    return tracks
 
 
 def _with_files(
@@ -310,6 +320,8 @@ def _lines(
         refuse_values(np.abs(part) > GREATEST_PART, part, name, expected)
     columns = [np.asarray(part).tolist() for part in parts]
     if side is Side.DETECTIONS:
+        given = annotations.confidences
+        refuse_values(_are_tracks(given), given, "confidence", _EXPECTED_CONFIDENCE)
         columns.append(annotations.confidences.tolist())
     return [
         " ".join([str(number), *map(repr, values)]) + "\n"

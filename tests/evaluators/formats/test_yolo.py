@@ -15,6 +15,7 @@ from tests.evaluators.formats.helpers import (
 )
 
 from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import detect_format, read_pair
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.scoring import read
@@ -101,6 +102,35 @@ def test_a_detection_needs_a_confidence(tmp_path: Path) -> None:
     (fault,) = validate_file(root, side=Side.DETECTIONS, image_size=SIZE)
     assert (fault.line, fault.field, fault.found) == (2, "column confidence", "nothing")
     assert validate_file(root, image_size=SIZE) == []
+
+
+def test_a_track_id_in_place_of_a_confidence_is_refused(tmp_path: Path) -> None:
+    """Trackers write it last; 1 may be a confidence, and in truth a sixth value is ignored."""
+    rows = "".join(f"{ROW.strip()} {last}\n" for last in ("1", "2", "0.5", "1.5", "30"))
+    root = labels(tmp_path, {"1.txt": rows})
+    faults = validate_file(root, side=Side.DETECTIONS, image_size=SIZE)
+    assert [(fault.line, fault.field, fault.found) for fault in faults] == [
+        (2, "column confidence", "2.0"), (5, "column confidence", "30.0"),
+    ]  # fmt: skip
+    assert "track id" in str(faults[0])
+    assert validate_file(root, image_size=SIZE) == []
+
+
+def test_confidences_that_would_be_read_as_track_ids_are_not_written(tmp_path: Path) -> None:
+    found = write(tmp_path / "a.csv", "sequence,frame,x1,y1,x2,y2,confidence\na,1,1,1,9,9,30\n")
+    with pytest.raises(InputError, match=r"confidence: found 30\.0, expected a confidence, not"):
+        convert(detections_of(found), "yolo-text", Side.DETECTIONS, image_size=SIZE)
+
+
+@pytest.mark.parametrize("track", ["1", "12"])
+def test_rows_of_confidence_and_track_id_are_named(tmp_path: Path, track: str) -> None:
+    """Seven values may also be a triangle, whose last one is a part of the image."""
+    root = labels(tmp_path / "a", {"1.txt": f"{ROW.strip()} 0.5 {track}\n"})
+    (fault,) = validate_file(root, side=Side.DETECTIONS, image_size=SIZE)
+    assert fault.found == "rows of YOLO boxes with a confidence and a track id"
+    root = labels(tmp_path / "b", {"1.txt": f"{ROW.strip()} 0.5 0.75\n"})
+    (fault,) = validate_file(root, image_size=SIZE)
+    assert fault.found.startswith("rows of polygons")
 
 
 def test_files_of_five_and_of_six_values_are_recognised(tmp_path: Path) -> None:

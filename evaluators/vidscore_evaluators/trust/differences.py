@@ -6,15 +6,18 @@ lies between percentiles of the differences. Source of the method: B. Efron and 
 "An Introduction to the Bootstrap", 1993, chapter 13; of paired draws for systems: P. Koehn,
 "Statistical Significance Tests for Machine Translation Evaluation", 2004.
 
-Readings of this project: a draw in which either score is undefined is left out of an interval. The
-probability of being better is (better + ties / 2 + 1) / (draws + 2), Laplace's rule of succession:
-no number of draws makes it 0 or 1. The contribution of a sequence to a difference is the mean of
-two changes: the rise of the first system's score if this sequence alone is taken from the second
-system, and the fall of the second system's score if it alone is taken from the first.
+Readings of this project: a draw in which either score is undefined is left out of an interval. If a
+single sequence has a score, as of a label that occurs in no other, draws of it do not differ and it
+has no interval. The probability of being better is (better + ties / 2 + 1) / (draws + 2), Laplace's
+rule of succession: no number of draws makes it 0 or 1. The contribution of a sequence to a
+difference is the mean of two changes: the rise of the first system's score if this sequence alone
+is taken from the second system, and the fall of the second system's score if it alone is taken from
+the first.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
@@ -72,7 +75,8 @@ class Difference(Struct, frozen=True):
         measure: The measure.
         first: Score of the first system.
         second: Score of the second one.
-        low: Lower end of the interval of the difference; None if there is none.
+        low: Lower end of the interval of the difference; None if there is none, as for the score of
+            a single sequence.
         high: Upper end.
         probability_better: Probability that the second is better on other sequences; None without
             an interval, or if the measure has no better direction.
@@ -219,7 +223,14 @@ def system_pairs(
         for name, of_system in zip(contest.systems, drawn, strict=True)
     )
     return tuple(
-        _pair(evaluator, (first, later), coverage, top, _sequences(evaluator, keys, found, top))
+        _pair(
+            evaluator,
+            (first, later),
+            coverage,
+            top,
+            _sequences(evaluator, keys, found, top),
+            _shared_keys(found, len(keys)),
+        )
         for later, found in zip(rest, exchanged, strict=True)
     )
 
@@ -233,6 +244,17 @@ def _exchanges(count: int) -> IntArray:
     first = np.concatenate([1 - none, 1 - alone, none, alone])
     second = np.concatenate([none, alone, 1 - none, 1 - alone])
     return np.concatenate([np.eye(2 * count, dtype=np.int64), np.hstack([first, second])])
+
+
+def _shared_keys(drawn: Sequence[Draw], count: int) -> set[Key]:
+    """Scores that more than one of some sequences have, from the draws of `_exchanges`."""
+    having = Counter(
+        key
+        for first, second in zip(drawn[:count], drawn[count : 2 * count], strict=True)
+        for key in {*first.values, *second.values}
+        if first.values.get(key) is not None or second.values.get(key) is not None
+    )
+    return {key for key, sequences in having.items() if sequences > 1}
 
 
 class _Scored(Struct, frozen=True, eq=False):
@@ -265,6 +287,7 @@ def _pair(
     coverage: float,
     top: int,
     sequences: tuple[SequenceDifference, ...],
+    shared: set[Key],
 ) -> SystemPair:
     first, second = scored
     measure = evaluator.ranking[0]
@@ -275,7 +298,7 @@ def _pair(
         measure,
         directions[measure] is Direction.LOWER,
         tuple(
-            _difference(key, directions[key[2]], scored, coverage)
+            _difference(key, directions[key[2]], scored, coverage, is_shared=key in shared)
             for key in dict.fromkeys([*first.whole, *second.whole])
         ),
         sequences,
@@ -284,7 +307,12 @@ def _pair(
 
 
 def _difference(
-    key: Key, direction: Direction, scored: tuple[_Scored, _Scored], coverage: float
+    key: Key,
+    direction: Direction,
+    scored: tuple[_Scored, _Scored],
+    coverage: float,
+    *,
+    is_shared: bool,
 ) -> Difference:
     """The difference of one score, with its interval over the draws in which both are defined."""
     first, second = scored
@@ -304,6 +332,8 @@ def _difference(
         return Difference(*key, *values)
     found = drawn[:, 1] - drawn[:, 0]
     low, high = interval_of(found, coverage)
+    if low == high and not is_shared:
+        return Difference(*key, *values)
     probability = None
     if direction is not Direction.NONE:
         better = found > 0.0 if direction is Direction.HIGHER else found < 0.0

@@ -249,6 +249,39 @@ def test_with_one_sequence_in_each_domain_no_system_is_called_better() -> None:
     assert one.notes[0].startswith("Each domain has only one sequence, so nothing can be said")
 
 
+def test_scores_that_a_single_sequence_has_have_no_interval() -> None:
+    """Of three sequences of a domain, one has persons, and another domain has one with cars."""
+    keys = [("day", "1"), ("day", "2"), ("day", "3"), ("night", "4")]
+    labels = ["car", "car", "person", "car"]
+
+    def side(*found: int) -> Annotations:
+        return make_annotations(
+            {
+                key: {frame: [box(0, label)] * (frame < count) for frame in range(10)}
+                for key, label, count in zip(keys, labels, found, strict=True)
+            },
+            arity=4,
+        )
+
+    systems = {"a": side(5, 6, 4, 3), "b": side(6, 6, 8, 9)}
+    one = compare_systems(
+        create_evaluator("f1"), Contest.of(side(10, 10, 10, 10), systems), draws=50
+    )
+    pair = pair_of(one)
+    known = {
+        (found.domain, found.label): found.low is not None
+        for found in pair.differences
+        if found.measure == "f1"
+    }
+    assert known == {
+        (None, None): True, ("day", None): True, ("night", None): False,
+        (None, "car"): True, (None, "person"): False,
+        ("day", "car"): True, ("day", "person"): False, ("night", "car"): False,
+    }  # fmt: skip
+    alone = next(found for found in pair.differences if found.label == "person")
+    assert (alone.value, alone.high, alone.probability_better) == (16 / 18 - 8 / 14, None, None)
+
+
 def test_with_few_sequences_the_answer_says_how_little_they_mean() -> None:
     few = compared(draws=5)(a=A, b=B).notes
     assert few[0] == (

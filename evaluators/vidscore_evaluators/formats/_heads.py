@@ -23,8 +23,11 @@ COCO_HEAD = re.compile(
 )
 """An object with a key of COCO, or an array of results."""
 
-SPOTGEO_HEAD = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:[{\]]|\Z)")
-"""An array; if not empty, of objects."""
+SPOTGEO_HEAD = re.compile(
+    rb"(?s)(?:\xef\xbb\xbf)?\s*\[\s*(?:\]|\Z"
+    rb'|\{.*"(?:sequence_id|num_objects|object_coords)")'
+)
+"""An array; if not empty, of objects with a key of spotGEO."""
 
 FRAME_KEYS = ("domain", "sequence", "frame", COLUMN, ARRIVAL, "flags", "objects")
 """Keys of a frame in JSON lines."""

@@ -87,6 +87,8 @@ ONE_YOLO_FILE = Unknown("one file of YOLO text", "give the folder that holds a f
 TOML = Unknown("a TOML document", "give a manifest with --manifest")
 
 _TOML_TABLE = re.compile(r"\[+[ \t]*[A-Za-z_][\w.-]*[ \t]*\]+")
+_KEY = re.compile(rb'"([\w .-]{1,40})"\s*:')
+_MOST_KEYS = 5
 _TAR = b"ustar"
 _TAR_AT = 257
 _COLUMN_NAME = re.compile(r'[ \t]*"?[^\W\d][\w./-]{0,40}( [\w./()-]{1,40})?"?[ \t]*')
@@ -194,8 +196,18 @@ def guess_file(head: bytes) -> str | Unknown:
     if line.lstrip().startswith("{"):
         return coco.NAME
     if line.startswith("["):
-        return TOML if _TOML_TABLE.match(line) else spotgeo.NAME
+        return TOML if _TOML_TABLE.match(line) else _guess_array(head)
     return _guess_rows(line)
+
+
+def _guess_array(head: bytes) -> str | Unknown:
+    """The same for an array that has neither results of COCO nor frames of spotGEO."""
+    found = (match[1].decode() for match in _KEY.finditer(head))
+    keys = list(dict.fromkeys(found))[:_MOST_KEYS]
+    if not keys:
+        return spotgeo.NAME
+    text = f"a JSON array of objects with the keys {', '.join(map(show_text, keys))}"
+    return Unknown(text, "write COCO JSON, JSON lines or generic CSV")
 
 
 def _guess_rows(line: str) -> str | Unknown:

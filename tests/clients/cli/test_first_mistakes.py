@@ -94,6 +94,13 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
             "class, centre, width and height"
         ),
     ),
+    "another JSON array": (
+        {"a.json": '[{"name": "a.jpg", "labels": [{"category": "car", "box2d": {"x1": 1}}]}]'},
+        (
+            "a.json: a JSON array of objects with the keys 'name', 'labels', 'category', 'box2d', "
+            "'x1'; write COCO JSON, JSON lines or generic CSV"
+        ),
+    ),
     "one YOLO file": (
         {"000.txt": "0 0.5 0.5 0.1 0.1\n"},
         "000.txt: one file of YOLO text; give the folder that holds a file for each image",

@@ -199,7 +199,7 @@ def unknown_sequence_faults(pair: Pair, specification: BenchmarkSpec) -> list[Fa
 
 
 def can_be_read_again(data: DataPath | Source) -> bool:
-    """Whether reading a side twice gives the same: it is no pipe, and not on another machine."""
+    """Whether reading a side twice gives the same: not from a pipe or another machine."""
     return isinstance(data, Source) or (
         isinstance(data, Path) and (data.is_file() or data.is_dir())
     )

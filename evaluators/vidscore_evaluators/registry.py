@@ -165,7 +165,7 @@ def _load(points: list[EntryPoint]) -> EvaluatorClass:
     except (Exception, SystemExit) as error:  # a plug-in is foreign code and may raise anything
         raise UnknownEvaluatorError(f"{unusable}: {type(error).__name__}: {error}") from error
     if not (isinstance(plug_in, type) and issubclass(plug_in, Evaluator)):
-        raise UnknownEvaluatorError(f"{unusable}: {points[0].value} is no subclass of Evaluator")
+        raise UnknownEvaluatorError(f"{unusable}: {points[0].value} is not a subclass of Evaluator")
     faults = list(_declaration_faults(plug_in, points[0].name))
     if faults:
         raise UnknownEvaluatorError(f"{unusable}: {'; '.join(faults)}")

@@ -53,7 +53,7 @@ def supported_versions(server: str) -> tuple[Version, Version]:
     """
     own = parse_version(server)
     if own is None:
-        raise ValueError(f"{server!r} is no version")
+        raise ValueError(f"{server!r} is not a version")
     oldest = Version(own.major, max(0, own.minor - MINORS_APART))
     return oldest, Version(own.major, own.minor + MINORS_APART)
 

@@ -107,8 +107,8 @@ def test_a_plug_in_cannot_take_the_name_of_a_built_in_one(points: list[EntryPoin
     [
         ("no_such_module:Toy", "No module named 'no_such_module'"),
         ("tests.evaluators.toy:NoSuchClass", "NoSuchClass"),
-        ("tests.evaluators.toy:toy", "is no subclass of Evaluator"),
-        ("tests.evaluators.toy:ToyParameters", "is no subclass of Evaluator"),
+        ("tests.evaluators.toy:toy", "is not a subclass of Evaluator"),
+        ("tests.evaluators.toy:ToyParameters", "is not a subclass of Evaluator"),
     ],
 )
 def test_an_unusable_plug_in_is_named_with_the_reason(

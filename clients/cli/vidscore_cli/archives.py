@@ -86,9 +86,11 @@ class ArchiveOptions(FileOptions, frozen=True):
         if self.dask is None:
             _refuse_typed({"shards": "--shards", "run_folder": "--run-folder"}, "needs --dask")
         if self.tally is not None:
-            _refuse_typed(_OF_REPORTS, "goes with vidscore merge, not with --tally")
+            _refuse_typed(_OF_REPORTS, "can only be used with vidscore merge, not with --tally")
         if self.dask is not None and self.dask != LOCAL and _is_typed("workers"):
-            raise click.UsageError("--workers goes with --dask local: a cluster has its own")
+            raise click.UsageError(
+                "--workers can only be used with --dask local: a cluster has its own"
+            )
 
 
 def _check_run_folder(run_folder: str) -> None:

@@ -277,7 +277,7 @@ def _load(point: EntryPoint) -> click.Command:
     else:
         if isinstance(found, click.Command):
             return found
-        reason = f"{point.value} is no command of click"
+        reason = f"{point.value} is not a command of click"
     raise click.UsageError(f"the plug-in {point.name} cannot be used: {reason}")
 
 

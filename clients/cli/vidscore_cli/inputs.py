@@ -99,7 +99,7 @@ def check_scale_of_side(confidence_scale: str | None, side: str) -> None:
         click.UsageError: If there is one.
     """
     if confidence_scale is not None and side == "truth":
-        raise click.UsageError("--confidence-scale goes with --side detections")
+        raise click.UsageError("--confidence-scale needs --side detections")
 
 
 def read_specification(manifest: str | None) -> BenchmarkSpec:
@@ -372,7 +372,7 @@ def sent_specification(
     Raises:
         click.UsageError: If what was typed cannot go with a preset's file, or if an evaluator that
             is known here is named twice.
-        InputError: If such a file is no preset, or what a manifest says cannot go with it.
+        InputError: If such a file is not a preset, or what a manifest says cannot go with it.
     """
     from vidscore_evaluators.presets import without_files
 

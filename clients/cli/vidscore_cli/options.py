@@ -439,7 +439,7 @@ def _read_image_size(
         return None
     match = re.fullmatch(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})", text)
     if match is None:
-        raise click.BadParameter(f"{text!r} is no size like 1920x1080")
+        raise click.BadParameter(f"{text!r} is not a size like 1920x1080")
     return int(match[1]), int(match[2])
 
 
@@ -477,7 +477,7 @@ def _read_time(
         return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
     except ValueError:
         raise click.BadParameter(
-            f"{text!r} is no date, nor a date and time such as 2026-05-01T12:00:00Z"
+            f"{text!r} is neither a date nor a date and time such as 2026-05-01T12:00:00Z"
         ) from None
 
 

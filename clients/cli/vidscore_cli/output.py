@@ -174,10 +174,10 @@ def check_file(output: str, option: str = "FILE") -> Path:
     """
     path = data_path(output)
     if output == STDOUT or isinstance(path, RemotePath):
-        raise click.BadParameter(f"{output} is no file on this machine", param_hint=option)
+        raise click.BadParameter(f"{output} is not a file on this machine", param_hint=option)
     check_output(output, option)
     if path.exists() and not path.is_file():
-        raise click.BadParameter(f"{output} is no regular file", param_hint=option)
+        raise click.BadParameter(f"{output} is not a regular file", param_hint=option)
     return path
 
 
@@ -199,7 +199,7 @@ def check_folder(output: str, option: str) -> Path:
     folder = Path(output)
     check_folder_of(folder, option)
     if folder.exists() and not folder.is_dir():
-        raise click.BadParameter(f"{folder} is no folder", param_hint=option)
+        raise click.BadParameter(f"{folder} is not a folder", param_hint=option)
     refuse_input(output, option)
     return folder
 

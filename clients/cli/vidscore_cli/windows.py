@@ -203,7 +203,7 @@ def alarm_of(
         yield Alarm(alerts)
         return
     if not alerts:
-        raise click.UsageError("--alert-url goes with --alert")
+        raise click.UsageError("--alert-url needs --alert")
     with Webhook(url) as webhook:
         yield Alarm(alerts, webhook)
 
@@ -244,12 +244,12 @@ def read_alerts(
         evaluators: The evaluators that score.
 
     Raises:
-        click.UsageError: If one goes without the other, or what is typed is no measure.
+        click.UsageError: If one goes without the other, or what is typed is not a measure.
         click.BadParameter: If the file has no report of the evaluator, or no value of the measure.
-        InputRefusedError: If it is no report.
+        InputRefusedError: If it is not a report.
     """
     if bool(typed) != (baseline is not None):
-        raise click.UsageError("--alert and --baseline go together")
+        raise click.UsageError("--alert needs --baseline, and --baseline needs --alert")
     if baseline is None:
         return []
     reports = _read_reports(baseline)
@@ -297,5 +297,5 @@ def _read_reports(path: str) -> list[Report]:
         entries = document if isinstance(document, list) else [document]
         return [report_from_dict(entry) for entry in entries]
     except (ValueError, KeyError, TypeError, AttributeError, VidscoreError):
-        problem = f"{path} is no report as `vidscore score --format json` writes it"
+        problem = f"{path} is not a report as `vidscore score --format json` writes it"
         raise InputRefusedError(problem) from None

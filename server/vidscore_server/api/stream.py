@@ -364,7 +364,7 @@ def _read(read: Callable[[bytes], Request], data: bytes) -> Request | VidscoreEr
     try:
         return read(data)
     except DecodeError:
-        return InputError([Fault("bytes that are no such message", "a request message")])
+        return InputError([Fault("bytes that are not such a message", "a request message")])
 
 
 # --- Checksums: the CRC-32 of a batch, which clients may send with it

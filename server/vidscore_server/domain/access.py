@@ -265,7 +265,7 @@ def hash_of(secret: str) -> bytes:
 
 
 def token_of(secret: str) -> str | None:
-    """Name of the token in a secret, unverified; None if it is no secret."""
+    """Name of the token in a secret, unverified; None if it is not a secret."""
     match = _SECRET.fullmatch(secret)
     return None if match is None else match[1]
 

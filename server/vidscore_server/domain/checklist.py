@@ -284,7 +284,7 @@ def _board(definition: Definition) -> Item:
     public = (
         "everyone, also without a token" if policy.public_board_web else "everyone with a token"
     )
-    who = public if policy.public_board else "organisers alone"
+    who = public if policy.public_board else "organisers only"
     return Item(
         "Who sees the leaderboard?",
         f"{who.capitalize()}; only its own team sees the name of a submission.",

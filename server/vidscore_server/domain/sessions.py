@@ -19,7 +19,7 @@ from vidscore_server.runtime import RunningCall, current_running_call
 
 # --- Places for streams
 #
-# 1. A tenth of the places, at least one, is for organisers alone.
+# 1. A tenth of the places, at least one, is for organisers only.
 # 2. Streams of stateless scoring take at most half of the places. A team gets another one of these
 # while it holds fewer than are free, so that it leaves as many to others as it has.
 # 3. All other streams of teams can be resumed by another call. While a place is free, any team gets
@@ -33,7 +33,7 @@ from vidscore_server.runtime import RunningCall, current_running_call
 LIMIT = "maximum_streams"
 
 KEPT_FOR_ORGANISERS = 10
-"""One in this many places is for organisers alone."""
+"""One in this many places is for organisers only."""
 
 
 class Use(StrEnum):

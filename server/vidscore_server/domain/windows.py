@@ -1,6 +1,6 @@
 """Scores over the last frames of a submission, for watching an endless stream.
 
-They are for organisers alone: a window that moves by one frame reveals the truth of that frame.
+They are for organisers only: a window that moves by one frame reveals the truth of that frame.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def check_window(caller: Caller, size: int) -> None:
 
     Raises:
         InputError: If it is too large.
-        PermissionDeniedError: If the caller is no organiser.
+        PermissionDeniedError: If the caller is not an organiser.
     """
     if size and not caller.is_organiser:
         raise PermissionDeniedError(

@@ -76,8 +76,8 @@ def test_the_size_of_images_is_used_in_both_directions(table: Path) -> None:
         (("truth.csv", ".", "--to", "coco-json"), "is a folder, expected a file"),
         (("truth.csv", ".", "--to", "yolo-text"), "exists, expected a new folder"),
         (("truth.csv", "no/where", "--to", "coco-json"), "there is no folder"),
-        (("truth.csv", "x", "--to", "coco-json", "--truth", "y"), "goes with --side detections"),
-        (("truth.csv", "x", "--to", "yolo-text", "--image-size", "640"), "is no size like"),
+        (("truth.csv", "x", "--to", "coco-json", "--truth", "y"), "needs --side detections"),
+        (("truth.csv", "x", "--to", "yolo-text", "--image-size", "640"), "is not a size like"),
     ],
 )
 def test_invalid_options_are_refused(

@@ -114,7 +114,7 @@ def test_a_benchmark_of_an_unknown_evaluator_is_a_usage_error(name: str, said: s
         (("--schema", "nvidia"), "--schema: found nvidia, expected the name of a schema"),
         (("--accept", "gapz"), "--accept: found 'gapz', expected the name of a doubt"),
         (("--rate-hz", "0"), "--rate-hz: found 0.0, expected more than 0"),
-        (("--size", "10"), "Invalid value for '--size': '10' is no size like 1920x1080"),
+        (("--size", "10"), "Invalid value for '--size': '10' is not a size like 1920x1080"),
         (("--sequence", "cam"), "--sequence cam: found '', expected the name of a sequence"),
     ],
 )

@@ -182,9 +182,9 @@ def test_folders_can_be_systems_too(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--shard", "1/2", "--tally", "x"), "--tally goes with one system"),
-        (("--sequences",), "--sequences goes with one system"),
-        (("--fail-under", "f1=0.5"), "--fail-under goes with one system"),
+        (("--shard", "1/2", "--tally", "x"), "--tally can only be used with one system"),
+        (("--sequences",), "--sequences can only be used with one system"),
+        (("--fail-under", "f1=0.5"), "--fail-under can only be used with one system"),
         (("--format", "parquet"), "--format parquet needs --output"),
     ],
 )
@@ -198,7 +198,7 @@ def test_parquet_needs_several_systems() -> None:
     data = ("--truth", "truth.csv", "--detections", "runs/near.csv")
     done = run("score", "f1", *data, "--format", "parquet", "--output", "x.parquet")
     assert done.exit_code == 2
-    assert "--format parquet goes with several systems" in done.stderr
+    assert "--format parquet needs several systems" in done.stderr
 
 
 def test_a_pattern_without_a_match_is_refused() -> None:

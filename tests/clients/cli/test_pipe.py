@@ -230,8 +230,8 @@ def test_warnings_are_errors_on_request(truth: str) -> None:
         (("--score", "f1"), "--score needs --truth"),
         (("--score", "f1", "--truth", "-"), "--truth -: standard input has the lines"),
         (("sky", "--score", "f1"), "BENCHMARK and --score exclude each other"),
-        (("sky", "--window", "3"), "--window goes with --score"),
-        (("--score", "f1", "--truth", "t", "--replay"), "--replay goes with a BENCHMARK"),
+        (("sky", "--window", "3"), "--window needs --score"),
+        (("--score", "f1", "--truth", "t", "--replay"), "--replay needs a BENCHMARK"),
         (("--score", "f1", "--truth", "t", "--online", "--hours"), "--online and --hours exclude"),
         (("--score", "nonesuch", "--truth", "t"), "nonesuch"),
     ],
@@ -434,13 +434,13 @@ def test_a_baseline_that_is_not_a_report_is_an_input_error(tmp_path: Path, truth
     options = ("--alert", "f1=0.1", "--baseline", str(tmp_path / "base.json"))
     result = pipe(truth, "", *options)
     assert result.exit_code == ExitCode.INPUT
-    assert "is no report as" in result.stderr
+    assert "is not a report as" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--alert", "f1=0.1"), "--alert and --baseline go together"),
+        (("--alert", "f1=0.1"), "--alert needs --baseline, and --baseline needs --alert"),
         (("--alert", "f2=0.1", "--baseline", "{}"), "no measure is called 'f2'"),
         (("--alert", "f1=-1", "--baseline", "{}"), "expected a drop of 0 or more"),
     ],

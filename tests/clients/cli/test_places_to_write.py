@@ -83,7 +83,7 @@ def test_a_path_in_a_missing_folder_is_a_usage_error(
 def test_a_file_in_place_of_a_folder_is_a_usage_error(option: str) -> None:
     Path("file").write_text("")
     result = run(*COMMANDS[option], "file")
-    assert (result.exit_code, "file is no folder\n" in result.stderr) == (2, True), result.stderr
+    assert (result.exit_code, "file is not a folder\n" in result.stderr) == (2, True), result.stderr
 
 
 @pytest.mark.parametrize(
@@ -128,9 +128,9 @@ def test_a_name_may_have_the_maximum_length(name: str, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "said"),
     [
-        ("-", "- is no file on this machine"),
-        ("s3://bucket/a", "s3://bucket/a is no file on this machine"),
-        ("pipe", "pipe is no regular file"),
+        ("-", "- is not a file on this machine"),
+        ("s3://bucket/a", "s3://bucket/a is not a file on this machine"),
+        ("pipe", "pipe is not a regular file"),
     ],
 )
 def test_private_output_must_be_a_regular_file(

@@ -153,7 +153,7 @@ def test_a_confidence_scale_is_for_detections_only(tmp_path: Path) -> None:
     path.write_text("sequence,frame,x1,y1,x2,y2,confidence\na,0,0,0,9,9,50\n", encoding="utf-8")
     options = ("--evaluator", "neovision2", "--confidence-scale", "0,100")
     refused = run("validate", str(path), *options)
-    assert (refused.exit_code, "goes with --side detections" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "needs --side detections" in refused.stderr) == (2, True)
     detections = ("--side", "detections")
     assert run("validate", str(path), *options[:2], *detections).exit_code == 1
     assert run("validate", str(path), *options, *detections).exit_code == 0

@@ -181,7 +181,7 @@ def test_a_pipe_posts_its_alert(
         "drop": 0.1,
     }
     alone = run(*arguments, "--alert-url", receiver.url, input_=LINE)
-    assert (alone.exit_code, "--alert-url goes with --alert" in alone.stderr) == (2, True)
+    assert (alone.exit_code, "--alert-url needs --alert" in alone.stderr) == (2, True)
 
 
 def test_a_watched_submission_shows_its_window_and_raises_the_alert(

@@ -34,7 +34,7 @@ def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, 
     """Address of a server with few places more than there are clients, and its secret."""
     store = tmp_path / "store.db"
     secret = initialise(store).secret
-    places = str(request.param + request.param // 10)  # A tenth is for organisers alone.
+    places = str(request.param + request.param // 10)  # A tenth is for organisers only.
     arguments = ("--workers", "1", "--store", str(store), "--maximum-streams", places)
     with ServerProcess(*arguments) as server, grpc.insecure_channel(server.address) as channel:
         Organiser(channel, secret).host(truth(FRAMES))

@@ -157,7 +157,7 @@ def test_fewer_than_twenty_sequences_give_advice(sequences: int, few: bool) -> N
         (
             "Who sees the",
             {"public_board": False},
-            "Organisers alone; only its own team sees the name of a submission.",
+            "Organisers only; only its own team sees the name of a submission.",
         ),
         (
             "Who sees the",

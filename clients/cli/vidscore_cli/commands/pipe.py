@@ -159,7 +159,7 @@ def _check(choices: dict[str, Any], typed: list[str]) -> None:
         if name in typed:
             option = {"settings": "set"}.get(name, name).replace("_", "-")
             other = "a BENCHMARK" if here else "--score"
-            raise click.UsageError(f"--{option} goes with {other}")
+            raise click.UsageError(f"--{option} needs {other}")
     if here and choices["truth"] is None:
         raise click.UsageError("--score needs --truth")
     if choices["truth"] == "-":

@@ -124,9 +124,7 @@ def score(**choices: Any) -> int:
         _refuse_of_one(typed)
         return _score_systems(typed, systems, evaluators, specification)
     if typed.format_ == PARQUET:
-        raise click.UsageError(
-            f"--format {PARQUET} goes with several systems: --detections 'runs/*/'"
-        )
+        raise click.UsageError(f"--format {PARQUET} needs several systems: --detections 'runs/*/'")
     with ProgressBar() as bar:
         scored = _score(typed, evaluators, specification, bar)
     if scored is None:
@@ -202,7 +200,9 @@ def _refuse_of_one(typed: FileScoring) -> None:
         ("--fail-under", bool(typed.fail_under)),
     ):
         if wanted:
-            raise click.UsageError(f"{option} goes with one system, not with a pattern of several")
+            raise click.UsageError(
+                f"{option} can only be used with one system, not with a pattern of several"
+            )
     if typed.format_ == PARQUET and typed.output == STDOUT:
         raise click.UsageError(f"--format {PARQUET} needs --output: the file to write")
 

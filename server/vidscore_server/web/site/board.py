@@ -266,7 +266,7 @@ def _refused(view: View) -> Iterator[str]:
     if view.domain or view.label:
         yield "The benchmark releases no scores of single domains and labels."
     else:
-        yield "The organisers alone see this board."
+        yield "Only the organisers see this board."
 
 
 def _attached(visit: Visit, ending: str) -> dict[str, str]:

@@ -154,7 +154,7 @@ def _watchers(_: Benchmark, policy: Mapping[str, Any]) -> Iterator[str]:
     elif policy["public_board"]:
         yield "Participants and viewers see the board."
     else:
-        yield "The organisers alone see the board."
+        yield "Only the organisers see the board."
 
 
 def _waiting(_: Benchmark, policy: Mapping[str, Any]) -> Iterator[str]:
@@ -236,7 +236,7 @@ def seen_by_team(benchmark: Mapping[str, Any]) -> list[Seen]:
         Seen(
             "Ground truth",
             "never",
-            "the truth of a hosted benchmark can be read back by organisers alone",
+            "only organisers can read back the truth of a hosted benchmark",
             key=False,
             shown=False,
         )

@@ -146,10 +146,10 @@ async def test_each_role_sees_only_the_links_that_it_may_follow(
 async def test_a_board_that_is_not_shown_says_so(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark(public_board=False)
     words = (await site.red.get(PAGE)).words
-    assert "The organisers alone see the board." in words
+    assert "Only the organisers see the board." in words
     board = await site.red.get(f"{PAGE}/board")
     assert board.status == 403
-    assert "The organisers alone see this board." in board.words
+    assert "Only the organisers see this board." in board.words
     assert (await site.organiser.get(f"{PAGE}/board")).status == 200
 
 

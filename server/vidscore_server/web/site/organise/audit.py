@@ -110,7 +110,7 @@ def read_filter(
 
 
 async def _page(visit: Visit, status: int, form: Form, page: Mapping[str, Any]) -> Response:
-    await visit.call("ServerService/GetQueue", page_size=1)  # for organisers alone
+    await visit.call("ServerService/GetQueue", page_size=1)  # for organisers only
     return await visit.render(
         "organise/audit.html",
         status,

@@ -138,7 +138,7 @@ async def retry(visit: Visit) -> Response:
     """Score a failed submission again."""
     fields = await visit.form()
     name = str(fields.get("name", ""))
-    await visit.call("ServerService/GetQueue", page_size=1)  # for organisers alone
+    await visit.call("ServerService/GetQueue", page_size=1)  # for organisers only
     await visit.call("SubmissionService/RetrySubmission", name=name)
     return visit.go("/organise" if fields.get("next") == "/organise" else _back(name))
 
@@ -150,7 +150,7 @@ def _back(name: str) -> str:
 
 async def _submission(visit: Visit) -> dict[str, Any]:
     name = visit.submission
-    await visit.call("ServerService/GetQueue", page_size=1)  # for organisers alone
+    await visit.call("ServerService/GetQueue", page_size=1)  # for organisers only
     found: dict[str, Any] = (await visit.call("SubmissionService/GetSubmission", name=name))[
         "submission"
     ]

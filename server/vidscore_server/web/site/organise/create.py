@@ -37,7 +37,7 @@ TOML_FIELDS: Mapping[str, str] = {"benchmark_id": "benchmark_id"}
 
 async def show(visit: Visit) -> Response:
     """Both ways to create one."""
-    await visit.call("ServerService/GetQueue", page_size=1)  # for organisers alone
+    await visit.call("ServerService/GetQueue", page_size=1)  # for organisers only
     chosen = visit.request.query_params.get("evaluator", "")
     text = template(chosen, "New benchmark") if chosen in _names() else ""
     return await _page(visit, 200, Form({"visibility": "ladder"}), Form({"toml": text}), chosen)

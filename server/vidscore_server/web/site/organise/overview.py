@@ -100,7 +100,7 @@ def queue_sentence(counts: Sequence[Mapping[str, Any]]) -> str:
 
 async def show_backup(visit: Visit) -> Response:
     """The contents of a backup, and its download."""
-    await visit.call("ServerService/GetQueue", page_size=1)  # for organisers alone
+    await visit.call("ServerService/GetQueue", page_size=1)  # for organisers only
     return await visit.render("organise/backup.html", store=(await visit.server())["store"])
 
 

@@ -77,7 +77,7 @@ async def show(visit: Visit) -> Response:
 async def upload(visit: Visit) -> Response:
     """Receive a file; it takes effect once the organiser has confirmed its changes."""
     name = visit.benchmark
-    await _newest(visit)  # for organisers alone
+    await _newest(visit)  # for organisers only
     spool = visit.site.truths
     with spool.coming(ORGANISERS_TEAM, visit.stated_bytes):
         fields = await visit.form(MOST_FILE_BYTES)

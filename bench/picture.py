@@ -70,14 +70,14 @@ class _Scales:
     def x(self, value: float) -> float:
         """Pixels from the left."""
         width = PANEL_WIDTH - LEFT - RIGHT
-        return round(self.first_px + LEFT + width * _share(value, self.xs), 1)
+        return round(self.first_px + LEFT + width * _fraction(value, self.xs), 1)
 
     def y(self, time_s: float) -> float:
         """Pixels from the top."""
-        return round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * _share(time_s, self.times_s), 1)
+        return round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * _fraction(time_s, self.times_s), 1)
 
 
-def _share(value: float, bounds: tuple[float, float]) -> float:
+def _fraction(value: float, bounds: tuple[float, float]) -> float:
     low, high = bounds
     return math.log(value / low) / math.log(high / low) if high > low else 0.5
 

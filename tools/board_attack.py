@@ -42,7 +42,7 @@ SKILL = 0.5
 SPREAD = 0.1
 """Standard deviation of a system's score on one sequence."""
 
-CHANGED_SHARE = 0.25
+CHANGED_FRACTION = 0.25
 """Fraction of the sequences in which the attacker changes its detections."""
 
 OBJECTS_PER_SEQUENCE = 100
@@ -127,7 +127,7 @@ class Arena:
 
     def changed(self, system: FloatArray) -> FloatArray:
         """The same system with other detections in some sequences."""
-        count = max(1, round(CHANGED_SHARE * self.sequences))
+        count = max(1, round(CHANGED_FRACTION * self.sequences))
         rows = self.random.choice(self.sequences, count, replace=False)
         scores = system.copy()
         scores[rows] = self.system()[rows]

@@ -22,7 +22,7 @@ TEST = "multiclass-detection"
 CRITERIA = ("hausdorff", "emd", "ospa")
 LEAST_OVERLAP = 0.9
 
-LARGEST_SHARE = 1.0 - float(np.sqrt(2.0 * LEAST_OVERLAP / (1.0 + LEAST_OVERLAP)))
+LARGEST_FRACTION = 1.0 - float(np.sqrt(2.0 * LEAST_OVERLAP / (1.0 + LEAST_OVERLAP)))
 """A box that is moved by this fraction of its size in both directions has an overlap of 0.9."""
 
 PAPER = {
@@ -43,10 +43,10 @@ def candidates() -> list[Candidate]:
 
 
 def approximate(truth: Annotations, random: np.random.Generator) -> Annotations:
-    """The boxes, each moved by up to `LARGEST_SHARE` of its size."""
+    """The boxes, each moved by up to `LARGEST_FRACTION` of its size."""
     corners = truth.coordinates
     sizes = corners[:, 2:] - corners[:, :2]
-    moves = random.uniform(-LARGEST_SHARE, LARGEST_SHARE, sizes.shape) * sizes
+    moves = random.uniform(-LARGEST_FRACTION, LARGEST_FRACTION, sizes.shape) * sizes
     return replace(truth, coordinates=corners + np.hstack([moves, moves]))
 
 

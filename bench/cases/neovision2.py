@@ -26,7 +26,7 @@ from vidscore_evaluators.scoring import score_annotations
 FEWEST_SEQUENCES = 12
 """Minimum per domain: with fewer, the fixed costs of files and parts would matter."""
 
-LOOP_SHARE = 0.01
+LOOP_FRACTION = 0.01
 """Fraction of the sequences on which the plain loop is timed; all would take minutes."""
 
 
@@ -47,7 +47,7 @@ def _scene(size: Size) -> tuple[Annotations, Annotations]:
 def _beside_loop(size: Size) -> list[Row]:
     truth, detections = _scene(size)
     total = len(truth.sequences)
-    few = max(1, round(LOOP_SHARE * total))
+    few = max(1, round(LOOP_FRACTION * total))
     part = (_sequences(truth, few), _sequences(detections, few))
     report = _scoring(*part)()
     assert isinstance(report, Report)

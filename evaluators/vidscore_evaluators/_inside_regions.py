@@ -47,20 +47,20 @@ def inside_regions(
     if regions.object_count == 0 or side.arity == POINT:
         return np.zeros(side.object_count, dtype=np.bool_)
     if masks is not None:
-        shares = _shares_of_masks_inside(side, regions, masks, apart=rule.regions_apart)
+        shares = _fractions_of_masks_inside(side, regions, masks, apart=rule.regions_apart)
     elif side.arity == QUADRILATERAL:
         areas = Regions(regions.frame_starts, _region_corners(regions))
         shares = shares_of_outlines_inside(
             side.frame_starts, side.coordinates, areas, apart=rule.regions_apart
         )
     else:
-        shares = _shares_of_boxes_inside(side, regions, rule)
+        shares = _fractions_of_boxes_inside(side, regions, rule)
     if rule.region_share_counts:
         return np.asarray(shares >= rule.region_share - rule.tolerance)
     return np.asarray(shares > rule.region_share + rule.tolerance)
 
 
-def _shares_of_boxes_inside(
+def _fractions_of_boxes_inside(
     side: Annotations, regions: Annotations, rule: DontCareRule
 ) -> FloatArray:
     """(N,) fraction of each upright box inside the regions of its frame."""
@@ -92,7 +92,7 @@ def _region_corners(regions: Annotations) -> FloatArray:
     return corners_of_boxes(bounding_boxes(regions.coordinates))
 
 
-def _shares_of_masks_inside(
+def _fractions_of_masks_inside(
     side: Annotations, regions: Annotations, masks: tuple[Masks, Masks], *, apart: bool
 ) -> FloatArray:
     """(N,) fraction of each mask inside the regions of its frame, or the one with most of it."""

@@ -51,7 +51,7 @@ from vidscore_evaluators.evaluator import (
 )
 from vidscore_evaluators.parameters import PARTIAL, parameter
 from vidscore_evaluators.plausibility.labels import LabelUse
-from vidscore_evaluators.plausibility.sample_warnings import shares_warnings
+from vidscore_evaluators.plausibility.sample_warnings import fraction_warnings
 from vidscore_evaluators.plausibility.warnings import FRAMES_NOT_EVALUATED, bounding_box_warnings
 from vidscore_evaluators.report import ReportWarning, Scores
 from vidscore_evaluators.scene import Scene
@@ -378,7 +378,7 @@ class Criterion(Evaluator[ParametersType]):
         found = super().warnings(input_summary, scores)
         similarity = self.parameters.similarity
         if similarity.arity == POINT:
-            return (*found, *shares_warnings(input_summary, similarity.cutoff_px))
+            return (*found, *fraction_warnings(input_summary, similarity.cutoff_px))
         if similarity.arity == BOX:
             return (*found, *bounding_box_warnings(input_summary))
         return found

@@ -36,7 +36,7 @@ FRAMES_PER_TALLY = 1000
 """Number of frames that are held as columns before they are tallied."""
 
 LEAST_INTERVAL_S = 1.0
-MOST_SHARE = 0.1
+MOST_FRACTION = 0.1
 """Maximum fraction of time for running scores, which some evaluators compute anew each time."""
 
 
@@ -117,7 +117,7 @@ def _score_as_they_come(
                 running.show(*scoring.so_far())
                 display.changed()
                 ended_s = clock()
-                due_s = ended_s + max(LEAST_INTERVAL_S, (ended_s - began_s) / MOST_SHARE)
+                due_s = ended_s + max(LEAST_INTERVAL_S, (ended_s - began_s) / MOST_FRACTION)
 
 
 class LiveScoring:

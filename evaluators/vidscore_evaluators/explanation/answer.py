@@ -41,7 +41,7 @@ _NUMBERS = [
     "twenty",
 ]
 
-_COSTLY_SHARE = 0.4
+_COSTLY_FRACTION = 0.4
 _MOST_NAMED = 3
 
 
@@ -161,7 +161,7 @@ def _of_sequences(systems: Sequence[str], judgement: Judgement | None) -> list[s
     names = [sequence_name(judgement.frames.sequences[row]) for row in judgement.order.tolist()]
     costs = judgement.costs[judgement.order]
     named = 1
-    while named < min(_MOST_NAMED, len(names) - 1) and costs[:named].sum() < _COSTLY_SHARE:
+    while named < min(_MOST_NAMED, len(names) - 1) and costs[:named].sum() < _COSTLY_FRACTION:
         named += 1
     listed = names[0] if named == 1 else f"{', '.join(names[: named - 1])} and {names[named - 1]}"
     count = in_words(named).capitalize()

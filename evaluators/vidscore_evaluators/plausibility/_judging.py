@@ -24,7 +24,7 @@ from vidscore_evaluators.plausibility._rankings import (
     Inverted,
     inverted_confidences,
     right_and_wrong,
-    surer_share,
+    surer_fraction,
 )
 from vidscore_evaluators.plausibility._readings import best_finding
 from vidscore_evaluators.plausibility._unrelated import EXCHANGED, UNRELATED
@@ -135,7 +135,7 @@ def _are_sure(alone: View, rest: View) -> bool:
     given: FloatArray = alone.sample.confidences[1]
     elsewhere = rest.sample.confidences[1]
     right, wrong = (elsewhere[rows] for rows in right_and_wrong(rest, elsewhere, labelled=False))
-    if min(len(right), len(wrong)) == 0 or surer_share(right, wrong) < _TELLING:
+    if min(len(right), len(wrong)) == 0 or surer_fraction(right, wrong) < _TELLING:
         return False
     return bool(np.median(given) >= np.quantile(right, 0.25) > np.median(wrong))
 

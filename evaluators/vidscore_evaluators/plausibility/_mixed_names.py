@@ -18,7 +18,7 @@ _OWN = 2.0
 _LEAST_PAIRS = 20
 """Minimum number of objects that are found under another label."""
 
-_LEAST_SHARE = 0.2
+_LEAST_FRACTION = 0.2
 """The same, as a fraction of all objects that are found."""
 
 _LEAST_OF_LABEL = 3
@@ -72,7 +72,7 @@ def mixed_labels(sample: Sample, pairing: Pairing, overlaps: FloatArray) -> Mixe
     # Labels that the truth does not have get a warning about names instead.
     mixed = _mixed(counts) & np.isin(names, sample.labels[0])
     moved = counts[mixed]
-    if len(moved) < _LEAST_LABELS or moved.sum() < max(_LEAST_PAIRS, _LEAST_SHARE * len(rows)):
+    if len(moved) < _LEAST_LABELS or moved.sum() < max(_LEAST_PAIRS, _LEAST_FRACTION * len(rows)):
         return None
     frames = np.repeat(np.arange(sample.frame_count), np.diff(sample.starts[0]))
     frame = frames[rows[mixed[wanted, found].argmax()]]
@@ -109,7 +109,7 @@ def _mixed(counts: IntArray) -> BoolArray:
     return mixed
 
 
-_CHANGING_SHARE = 0.5
+_CHANGING_FRACTION = 0.5
 """Minimum fraction of objects found in two neighbouring frames that have another id in the second;
 with a bad tracker it is a few hundredths."""
 
@@ -162,7 +162,7 @@ def changing_ids(view: View) -> ChangingIds | None:
 
 def _are_too_many(changed: int, found: int) -> bool:
     """Whether more of the found objects change their id than with any tracker."""
-    if found == 0 or changed < _CHANGING_SHARE * found:
+    if found == 0 or changed < _CHANGING_FRACTION * found:
         return False
     share, kept = changed / found, (found - changed) / found
     surprise = share * math.log(share / _OF_THE_WORST)

@@ -45,7 +45,7 @@ size, and the window within which scales count as equal."""
 
 _ALL_BUT_FEW = 0.99
 
-GREATEST_SHARE = 1.5
+GREATEST_FRACTION = 1.5
 """Coordinates that are hardly ever greater are fractions of the image."""
 
 
@@ -124,7 +124,7 @@ def _scaled(
     fits &= np.abs(of_places[:, 0] - across) <= _ONE_SCALE
     count, down = _most_frequent(of_places[fits, 1], _ONE_SCALE)
     if count >= _LEAST_PAIRS:
-        code = NORMALISED if (_reach(detections) <= GREATEST_SHARE).all() else _SCALED
+        code = NORMALISED if (_reach(detections) <= GREATEST_FRACTION).all() else _SCALED
         scale = Scale(code, math.exp(across), math.exp(down))
         yield Placed(code, detections * scale.factors, scale=scale)
 
@@ -135,7 +135,7 @@ def scale_of(boxes: FloatArray, other: FloatArray) -> Scale | None:
     if not ((mine > 0).all() and (theirs > 0).all()):
         return None
     across, down = (theirs / mine).tolist()
-    normalised = [bool((reach <= GREATEST_SHARE).all()) for reach in (mine, theirs)]
+    normalised = [bool((reach <= GREATEST_FRACTION).all()) for reach in (mine, theirs)]
     changes = (across, down, *(mine / theirs).tolist())
     if normalised[1] or max(changes) < _ANOTHER_SCALE or not math.isfinite(max(changes)):
         return None

@@ -52,7 +52,7 @@ def inverted_confidences(view: View, names: tuple[str, ...], *, labelled: bool) 
     )
     if min(len(right), len(wrong)) < _LEAST_EACH:
         return None
-    share = surer_share(right, wrong)
+    share = surer_fraction(right, wrong)
     return Inverted(len(right), len(wrong), share) if share <= _INVERTED else None
 
 
@@ -77,7 +77,7 @@ def _by_place(
     return means
 
 
-def surer_share(right: FloatArray, wrong: FloatArray) -> float:
+def surer_fraction(right: FloatArray, wrong: FloatArray) -> float:
     """Fraction of pairs of both whose right one is more confident; ties count half."""
     ordered = np.sort(wrong)
     below = np.searchsorted(ordered, right, side="left")

@@ -42,7 +42,7 @@ _LIE_ALREADY, _LEAST_MORE_PLACED = 0.5, 0.3
 _LEAST_FIT_OF_SCALE = 0.3
 """Minimum fit of a reported scale, since it is only estimated from the extent of boxes."""
 
-_LEAST_SHARES = 10
+_LEAST_FRACTIONS = 10
 """Minimum number of boxes per side at which those of one side do not all lie in the first pixel by
 chance: they are fractions of the image, whether or not the scale is found."""
 
@@ -116,7 +116,7 @@ def _otherwise_read(view: View, plain: tuple[bool, bool]) -> Iterator[Finding]:
         scale = scale_of(view.boxes[index], other)
         if scale is not None:
             candidates.append((scale.code, given * scale.factors, scale))
-            if scale.code == NORMALISED and min(map(len, view.boxes)) >= _LEAST_SHARES:
+            if scale.code == NORMALISED and min(map(len, view.boxes)) >= _LEAST_FRACTIONS:
                 yield finding_of(NORMALISED, side, view, view.now, view.pairing)
         least_inside = _inside(view.boxes[index], other) - 0.02
         for code, boxes, by in candidates:

@@ -18,7 +18,7 @@ ImageSizes = Mapping[SequenceKey, tuple[int, int]]
 MANY_ROWS = 3
 """Number of odd boxes that cause no warning."""
 
-_BEYOND_SHARE = 0.01
+_BEYOND_FRACTION = 0.01
 
 
 def sizes_in(specification: BenchmarkSpec) -> ImageSizes:
@@ -52,7 +52,7 @@ def beyond_image_warnings(
     side: Side, count: int, sized: int, example: FrameExample
 ) -> Iterator[ReportWarning]:
     """A warning if more than a few of the objects in images of known size are beyond them."""
-    if count >= MANY_ROWS and count > _BEYOND_SHARE * sized:
+    if count >= MANY_ROWS and count > _BEYOND_FRACTION * sized:
         yield ReportWarning(
             "beyond_image",
             f"{WHOSE[side]} are larger than the image or have their centre beyond it, the first "

@@ -14,7 +14,7 @@ from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray, run_starts
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.mask_digests import mask_digests
 from vidscore_evaluators.plausibility.labels import LabelUse
-from vidscore_evaluators.plausibility.sample_warnings import LEAST_SHARES
+from vidscore_evaluators.plausibility.sample_warnings import LEAST_FRACTIONS
 from vidscore_evaluators.plausibility.summary import input_summary_of
 from vidscore_evaluators.plausibility.warnings import (
     FRAMES_NOT_EVALUATED,
@@ -46,20 +46,20 @@ def warnings_of_side(
     sides = (annotations, nothing) if side is Side.TRUTH else (nothing, annotations)
     input_summary = input_summary_of(align(*sides), BenchmarkSpec())
     return (
-        *_shares(side, annotations),
+        *_fractions(side, annotations),
         *side_warnings(input_summary, ranked=ranked),
         *(truth_warnings(annotations) if side is Side.TRUTH else ()),
     )
 
 
-def _shares(side: Side, annotations: Annotations) -> Iterator[ReportWarning]:
+def _fractions(side: Side, annotations: Annotations) -> Iterator[ReportWarning]:
     """Coordinates that may be fractions of the image, as far as one side shows.
 
     With both sides, overlaps decide; a report therefore has no such warning.
     """
     coordinates = annotations.coordinates
     within = (coordinates >= 0) & (coordinates <= 1)
-    if annotations.object_count >= LEAST_SHARES and within.all():
+    if annotations.object_count >= LEAST_FRACTIONS and within.all():
         yield ReportWarning(
             "reads_as_shares_of_the_image",
             f"coordinates of {SIDE_NAMES[side]} all lie between 0 and 1, like shares of the image; "

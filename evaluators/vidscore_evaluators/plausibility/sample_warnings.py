@@ -15,7 +15,7 @@ from vidscore_evaluators.names import counted, first_of
 from vidscore_evaluators.plausibility._endings import Cut, are_images, find_cut
 from vidscore_evaluators.plausibility._judging import Judgement, SequenceFinding, judge_sample
 from vidscore_evaluators.plausibility._mixed_names import ChangingIds, MixedLabels
-from vidscore_evaluators.plausibility._places import GREATEST_SHARE, NORMALISED
+from vidscore_evaluators.plausibility._places import GREATEST_FRACTION, NORMALISED
 from vidscore_evaluators.plausibility._rankings import Inverted
 from vidscore_evaluators.plausibility._views import Finding
 from vidscore_evaluators.plausibility.labels import NAMES_SHOWN, LabelUse, named
@@ -92,11 +92,11 @@ _READINGS = {
 _CUTS = {"detections_end_early": "end early", "detections_begin_late": "begin late"}
 """By code: how detections are cut off."""
 
-LEAST_SHARES = 10
+LEAST_FRACTIONS = 10
 """Minimum number of objects that do not all lie in one pixel by chance."""
 
 _LEAST_TWICE = 10
-_TWICE_SHARE = 0.5
+_TWICE_FRACTION = 0.5
 """Minimum number, and fraction of the sample's detections, of duplicates."""
 
 
@@ -135,7 +135,7 @@ def sample_warnings(
         yield _changing_ids(table, judged.ids, counts[Side.DETECTIONS])
 
 
-def shares_warnings(
+def fraction_warnings(
     input_summary: Mapping[str, Table], cutoff_px: float
 ) -> Iterator[ReportWarning]:
     """A warning if points of both sides are fractions of the image, and lie within the cut-off.
@@ -149,7 +149,7 @@ def shares_warnings(
     table = input_summary[SAMPLE]
     points = np.stack([table.number("a"), table.number("b")])
     counts = np.bincount(table.number("side").astype(np.int64), minlength=2)
-    if counts.min() >= LEAST_SHARES and np.abs(points).max() <= GREATEST_SHARE:
+    if counts.min() >= LEAST_FRACTIONS and np.abs(points).max() <= GREATEST_FRACTION:
         yield ReportWarning(
             "reads_as_shares_of_the_image",
             "points of both sides look like shares of the image, from 0 to 1, so that a cut-off of "
@@ -170,7 +170,7 @@ def _twice(table: Table, counts: Mapping[Side, int]) -> Iterator[ReportWarning]:
     detected = table.number("side")[starts] == 1
     twice = detected & (times > 1)
     count = int(twice.sum())
-    if count < max(_LEAST_TWICE, _TWICE_SHARE * detected.sum()):
+    if count < max(_LEAST_TWICE, _TWICE_FRACTION * detected.sum()):
         return
     first = int(starts[twice.argmax()])
     example = _example(table, int(table.codes("block")[first]), int(table.number("frame")[first]))
@@ -326,7 +326,7 @@ def _fitting(finding: Finding, how: str) -> str:
     frames = _frames(finding.frame_count)
     side, now = WHOSE[finding.side], f"{finding.now:.2f}"
     if finding.code == NORMALISED and finding.scale is None:
-        where = f"within {GREATEST_SHARE:g} px of the origin, unlike those of the other side"
+        where = f"within {GREATEST_FRACTION:g} px of the origin, unlike those of the other side"
         return f"{side} lie {where} (mean best overlap {now}, estimated from {frames})"
     if finding.then <= finding.now:
         return f"{side} fit {how} (mean best overlap {now}, estimated from {frames})"

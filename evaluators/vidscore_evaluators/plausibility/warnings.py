@@ -37,7 +37,7 @@ InputSummary = Mapping[str, Table]
 ScoredClasses = Callable[[str], Sequence[str] | None]
 """Classes that are scored in a domain; None if every label is."""
 
-_BESIDE_SHARE = 0.01
+_BESIDE_FRACTION = 0.01
 _LEAST_EQUAL = 3
 _LEAST_BY_AXIS = 10
 
@@ -352,7 +352,7 @@ def _masks(seen: _Seen, side: Side) -> Iterator[ReportWarning]:
         count = seen.count(side, code)
         # Outlines thinner than a pixel have few pixels: a few such masks say nothing about the
         # rest.
-        if example is not None and (code != BESIDE or count > _BESIDE_SHARE * objects):
+        if example is not None and (code != BESIDE or count > _BESIDE_FRACTION * objects):
             what, advice = _MASKS[code]
             message = f"{what.format(side=SIDE_NAMES[side])}, the first of them in "
             message += f"{place_name(example)}; {advice}"

@@ -151,7 +151,7 @@ def bootstrap(
         scores_by_key(evaluator.scores(evaluator.tally(contest.truth, detections)))
         for detections in contest.systems.values()
     ]
-    above = _shares_above([[draw.rank_key for draw in system] for system in by_system])
+    above = _fractions_above([[draw.rank_key for draw in system] for system in by_system])
     intervals = tuple(
         percentile_intervals(values, [draw.values for draw in system], coverage)
         for values, system in zip(overall, by_system, strict=True)
@@ -317,7 +317,7 @@ def scores_by_key(scores: Scores) -> dict[Key, Number]:
     }
 
 
-def _shares_above(keys: list[list[RankKey]]) -> FloatArray:
+def _fractions_above(keys: list[list[RankKey]]) -> FloatArray:
     """(K, K) fraction of the draws in which a system's rank key comes before another's."""
     shares = np.zeros((len(keys), len(keys)))
     for one, first in enumerate(keys):

@@ -68,7 +68,7 @@ def find_tiers(losses: FloatArray, ranks: Sequence[int], resamples: int) -> Tier
     draws = min(losses.shape[1], resamples)
     return Tiers(
         _numbers(losses[:, :, 0], np.asarray(ranks), draws),
-        tuple(_smoothed(_first_shares(losses), draws, len(losses)).tolist()),
+        tuple(_smoothed(_first_fractions(losses), draws, len(losses)).tolist()),
     )
 
 
@@ -101,7 +101,7 @@ def _probabilities_worse(losses: FloatArray, best: FloatArray, draws: int) -> Fl
     return _smoothed(wins / np.maximum(counts, 1), np.minimum(draws, counts), 2)
 
 
-def _first_shares(losses: FloatArray) -> FloatArray:
+def _first_fractions(losses: FloatArray) -> FloatArray:
     """(K,) fraction of the draws in which each of K systems is first; ties share a draw."""
     keys = np.where(np.isnan(losses), np.inf, losses)
     first = np.ones(keys.shape[:2], dtype=np.bool_)

@@ -64,7 +64,7 @@ class View:
         return cls(
             sequence=query.get("sequence", ""),
             frame=frame,
-            at=_share(query.get("at")),
+            at=_fraction(query.get("at")),
             show=show if show in SHOWS else "both",
             hidden=frozenset(KINDS).difference(shown) if shown else frozenset(),
             by=query.get("by", ""),
@@ -156,7 +156,7 @@ def _integer(text: str | None) -> int | None:
     return int(text)
 
 
-def _share(text: str | None) -> float | None:
+def _fraction(text: str | None) -> float | None:
     """A number from 0 to 1."""
     value = _number(text)
     return value if value is not None and 0.0 <= value <= 1.0 else None

@@ -27,7 +27,7 @@ from vidscore_evaluators.validation import Columns, build_annotations
 UNIT_CORNERS = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
 """Corners of a square of side 1 around (0, 0), in order."""
 
-AMBIGUOUS_SHARE = 0.05
+AMBIGUOUS_FRACTION = 0.05
 """Fraction of the objects of a video that the truth marks as ambiguous."""
 
 Random = np.random.Generator
@@ -188,7 +188,7 @@ def simulate_truth(scene: Scene, seed: int) -> Annotations:
     shape = (len(scene.sequences), scene.object_count)
     labels = random.integers(len(scene.labels), size=shape)
     outlines = _outlines(scene, labels, random)
-    ambiguous = random.random(shape) < AMBIGUOUS_SHARE * bool(scene.lengths_px)
+    ambiguous = random.random(shape) < AMBIGUOUS_FRACTION * bool(scene.lengths_px)
     centres = _paths(scene, random)
     inside = _inside(scene, centres)
     # Rows are in order of frames, as a batch requires.

@@ -58,8 +58,8 @@ DISLOCATIONS_PX = np.linspace(10.0, 20.0, SET_COUNT)
 CONFIDENCE_LOSSES = np.linspace(0.2, 0.8, SET_COUNT)
 """S: confidence that the object with the highest label loses, per set."""
 
-SHARES_KEPT = (0.5, 0.95)
-SHARES_DOUBLED = (0.05, 0.5)
+FRACTIONS_KEPT = (0.5, 0.95)
+FRACTIONS_DOUBLED = (0.05, 0.5)
 
 
 class Mistakes(Struct, frozen=True, eq=False):
@@ -82,9 +82,9 @@ class Mistakes(Struct, frozen=True, eq=False):
         """Draw the amounts, sorted so that each set is worse than the one before."""
         count = SET_COUNT - SOUND_SETS
         return cls(
-            detected=np.sort(random.uniform(*SHARES_KEPT, count))[::-1],
-            classified=np.sort(random.uniform(*SHARES_KEPT, count))[::-1],
-            doubled=np.sort(random.uniform(*SHARES_DOUBLED, count)),
+            detected=np.sort(random.uniform(*FRACTIONS_KEPT, count))[::-1],
+            classified=np.sort(random.uniform(*FRACTIONS_KEPT, count))[::-1],
+            doubled=np.sort(random.uniform(*FRACTIONS_DOUBLED, count)),
             made_up=ascending_poisson(count, random),
         )
 

@@ -55,7 +55,7 @@ FALSE_TRACK_LENGTH = 10
 DISLOCATIONS_PX = np.linspace(20.0, 40.0, SET_COUNT)
 """T: dislocation of the track with the highest label, per set."""
 
-SHARES = (0.05, 1.0)
+FRACTIONS = (0.05, 1.0)
 LEAST_SWAPPING_IOU = 0.15
 
 
@@ -93,9 +93,9 @@ class Mistakes(Struct, frozen=True, eq=False):
         """Draw the amounts, sorted so that each set is worse than the one before."""
         count = SET_COUNT - SOUND_SETS
         return cls(
-            missed=np.sort(random.uniform(*SHARES, count)),
-            doubled=np.sort(random.uniform(*SHARES, count)),
-            swapping=np.sort(random.uniform(*SHARES, count))[::-1],
+            missed=np.sort(random.uniform(*FRACTIONS, count)),
+            doubled=np.sort(random.uniform(*FRACTIONS, count)),
+            swapping=np.sort(random.uniform(*FRACTIONS, count))[::-1],
             made_up=ascending_poisson(count, random),
         )
 

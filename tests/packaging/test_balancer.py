@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import partial
 from http.cookies import SimpleCookie
 from pathlib import Path
 from urllib.parse import urlencode
@@ -21,6 +22,7 @@ from tests.support.certificates import Authority, make_authority
 from tests.support.ports import HOST, free_port
 from tests.support.requirements import missing
 from tests.support.tree import ROOT
+from tests.support.waiting import eventually
 
 from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import DeadlineError, Health, UnavailableError, connect
@@ -41,6 +43,20 @@ def test_clients_continue_when_a_server_stops(tmp_path: Path) -> None:
             _serves(at["50051"])
             one.kill()
             _serves(at["50051"])
+
+
+def test_a_browser_that_does_not_go_on_is_disconnected(tmp_path: Path) -> None:
+    """Otherwise a few thousand silent connections would keep everybody out for ten minutes."""
+    authority = _certified(tmp_path)
+    sooner = {"timeout http-request 20s": "timeout http-request 1s", "client 1m": "client 1s"}
+    with _balancer(authority, {}, sooner) as at:
+        for port, sent in (("8080", b"GET / HTTP/1.1\r\nHost: x\r\n"), ("8443", b"")):
+            place = HOST, int(at[port].rpartition(":")[2])
+            eventually(partial(_listens, place))
+            with socket.create_connection(place, TIMEOUT_S) as silent:
+                silent.sendall(sent)
+                while silent.recv(4096):
+                    pass
 
 
 @pytest.mark.nightly
@@ -119,14 +135,24 @@ def _two_sites(
 
 
 @contextmanager
-def _balancer(authority: Authority, servers: Mapping[str, str]) -> Iterator[dict[str, str]]:
+def _balancer(
+    authority: Authority, servers: Mapping[str, str], changes: Mapping[str, str] = {}
+) -> Iterator[dict[str, str]]:
     """Run haproxy as deploy/ configures it, over servers of this machine.
+
+    Args:
+        authority: Signed the certificate.
+        servers: Addresses by their names in the configuration.
+        changes: Parts of the configuration that a test replaces.
 
     Yields:
         Where it listens, by the port of the configuration.
     """
     haproxy = shutil.which("haproxy") or missing("haproxy")
     text = CONFIGURATION.replace("/certificates", str(authority.folder))
+    for part, changed in changes.items():
+        assert part in text
+        text = text.replace(part, changed)
     with ExitStack() as held:
         at = {}
         for port in re.findall(r"bind :(\d+)", CONFIGURATION):
@@ -148,6 +174,12 @@ def _balancer(authority: Authority, servers: Mapping[str, str]) -> Iterator[dict
         finally:
             balancer.send_signal(signal.SIGTERM)
             balancer.wait(TIMEOUT_S)
+
+
+def _listens(place: tuple[str, int]) -> bool:
+    with suppress(ConnectionRefusedError), socket.create_connection(place, TIMEOUT_S):
+        return True
+    return False
 
 
 def _serves(address: str) -> None:

@@ -41,7 +41,7 @@ SECRETS = {"vidscore-database", "vidscore-certificate", "dask-certificate"}
 
 
 def test_there_are_servers_a_database_dask_and_a_job_of_shards() -> None:
-    assert [file.stem for file in FILES] == ["dask", "postgresql", "servers", "shards"]
+    assert [file.stem for file in FILES] == ["dask", "init", "postgresql", "servers", "shards"]
     assert len(PODS) == 6
 
 
@@ -109,10 +109,35 @@ def test_the_settings_of_the_servers_are_accepted_without_insecure_ones() -> Non
     assert grace_s > Settings().drain_timeout_s
 
 
-def test_only_servers_can_reach_the_truth() -> None:
+def test_a_service_of_the_servers_name_adds_no_settings() -> None:
+    """Kubernetes would add VIDSCORE_SERVER_PORT for a service "vidscore-server"."""
+    assert PODS["servers/Deployment/vidscore-server"]["spec"]["enableServiceLinks"] is False
+
+
+def test_a_server_that_migrates_the_store_is_given_an_hour() -> None:
+    """The liveness probe, which waits for a minute, begins after the startup probe."""
+    [container] = PODS["servers/Deployment/vidscore-server"]["spec"]["containers"]
+    probe = container["startupProbe"]
+    assert probe["tcpSocket"] == container["livenessProbe"]["tcpSocket"]
+    assert probe["periodSeconds"] * probe["failureThreshold"] == 3600
+
+
+def test_the_job_that_makes_a_token_is_neither_repeated_nor_called_with_the_servers() -> None:
+    """It is in a file of its own, and no service or deployment selects its pod."""
+    assert {name.partition("/")[0] for name in PODS if name.endswith("/vidscore-init")} == {"init"}
+    labels = PODS["init/Job/vidscore-init"]["metadata"]["labels"]
+    selectors = [found["spec"].get("selector", {}) for found in OBJECTS.values()]
+    assert labels not in [selector.get("matchLabels", selector) for selector in selectors]
+
+
+def test_only_servers_and_the_job_that_creates_the_store_can_reach_the_truth() -> None:
     policy = OBJECTS["postgresql/NetworkPolicy/database"]["spec"]
     [rule] = policy["ingress"]
-    assert rule["from"] == [{"podSelector": {"matchLabels": {"app": "vidscore-server"}}}]
+    [source] = rule["from"]
+    [expression] = source["podSelector"]["matchExpressions"]
+    assert expression["values"] == ["vidscore-server", "vidscore-init"]
+    labels = [PODS[name]["metadata"]["labels"]["app"] for name in PODS if "vidscore-" in name]
+    assert set(expression["values"]) <= set(labels)
 
 
 def test_each_index_of_the_job_is_a_shard() -> None:

@@ -414,7 +414,15 @@ def _store_error(error: BaseException) -> StoreError:
     """A failure of the database or its disk as a `StoreError`, which never quotes stored data."""
     original = error.orig if isinstance(error, exc.DBAPIError) else error
     found = _classified(error, original)
-    log(logging.WARNING, "database failed", reason=str(found), state=_state(original))
+    fields = {"reason": str(found), "state": _state(original)}
+    if (
+        fields["state"] is None
+        and isinstance(error, exc.OperationalError)
+        and _is_of_postgresql(original)
+    ):
+        # The connection was refused or lost; its message, which is libpq's, quotes no data.
+        fields["cause"] = " ".join(str(original).split())
+    log(logging.WARNING, "database failed", **fields)
     return found
 
 
@@ -424,7 +432,7 @@ def _classified(error: BaseException, original: Any) -> StoreError:
         return StoreFullError("the disk is full: make room, then try again")
     if state in _BUSY or isinstance(error, exc.TimeoutError):
         return StoreError(BUSY)
-    if state is None and not hasattr(original, "diag"):
+    if state is None and not _is_of_postgresql(original):
         return StoreError(f"the store failed: {original}")
     if (
         state is None
@@ -433,6 +441,11 @@ def _classified(error: BaseException, original: Any) -> StoreError:
     ):
         return StoreError(GONE)
     return StoreError(f"the store failed: {original.diag.message_primary}")
+
+
+def _is_of_postgresql(original: Any) -> bool:
+    """Whether an error is PostgreSQL's driver's."""
+    return hasattr(original, "diag")
 
 
 def _is_full(error: BaseException) -> bool:

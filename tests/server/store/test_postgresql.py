@@ -12,6 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from msgspec import structs
+from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import text
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from tests.server.store import records as r
@@ -157,16 +158,33 @@ def _still_waits(future: Future[None]) -> None:
 # --- connections ------------------------------------------------------------------------------
 
 
+_END_CONNECTIONS = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'vidscore'"
+)
+
+
 def test_broken_connections_are_replaced(store: SqlStore, cluster: Cluster) -> None:
     put(store, populate)
     with cluster.connect("postgres") as connection:
-        connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE application_name = 'vidscore'"
-        )
+        connection.execute(_END_CONNECTIONS)
     with store.read() as reader:
         assert reader.submission("b", "s") == r.submission()
     put(store, lambda t: t.insert_submission(r.submission("s2")))
+
+
+def test_the_log_says_why_the_database_takes_no_connection(
+    store: SqlStore, database: str, cluster: Cluster, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Such as too many connections, or a changed password; clients are told nothing of it."""
+    caplog.set_level("WARNING", "vidscore_server")
+    name = conninfo_to_dict(database)["dbname"]
+    with cluster.connect("postgres") as connection:
+        connection.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false".encode())
+        connection.execute(_END_CONNECTIONS)
+    with pytest.raises(StoreError, match="does not answer at the moment"), store.read():
+        pass
+    cause = vars(caplog.records[-1])["fields"]["cause"]
+    assert cause.endswith(f'FATAL: database "{name}" is not currently accepting connections')
 
 
 def test_a_connection_that_breaks_in_a_command_fails_all_commands_of_the_commit(

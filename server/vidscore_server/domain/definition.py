@@ -415,7 +415,12 @@ class _Checker:
         try:
             return parse_parameters(Policy, _with_share(values), "setting")
         except ParameterError as error:
-            self._move(error, "policy")
+            above = "write it above the first [table] of the file"
+            faults = [
+                structs.replace(fault, advice=above) if fault.field in KEYS else fault
+                for fault in error.faults
+            ]
+            self._move(ParameterError(faults), "policy")
             return Policy()
 
     def evaluators(self, specification: BenchmarkSpec) -> list[Evaluator[Any]]:

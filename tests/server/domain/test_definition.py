@@ -106,7 +106,16 @@ def test_every_fault_is_reported_at_once() -> None:
 
 def test_an_unknown_setting_of_a_policy_is_called_a_setting() -> None:
     """Only evaluators have parameters."""
-    with pytest.raises(SpecificationError, match=r"policy\.close_time: unknown setting; there are"):
+    with pytest.raises(SpecificationError, match=r"policy\.quota: unknown setting; there are"):
+        definition_from_dict({"policy": {"quota": 5}}, source="x.toml")
+
+
+def test_a_key_below_the_head_of_a_table_is_told_its_place() -> None:
+    """In TOML, what follows [policy] belongs to it."""
+    with pytest.raises(
+        SpecificationError,
+        match=r"policy\.close_time: unknown setting; write it above the first \[table\]",
+    ):
         definition_from_dict({"policy": {"close_time": "2026-05-01T00:00:00Z"}}, source="x.toml")
 
 

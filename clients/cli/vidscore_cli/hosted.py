@@ -292,8 +292,13 @@ def refuse_unscored(submission: Submission) -> None:
     """
     from vidscore_client import SubmissionState
 
-    if submission.state in {SubmissionState.FAILED, SubmissionState.CANCELLED}:
+    if submission.state == SubmissionState.CANCELLED:
         raise NotScoredError(summary(submission))
+    if submission.state == SubmissionState.FAILED:
+        again = f"vidscore submission retry {short_names(submission.name)}"
+        raise NotScoredError(
+            f"{summary(submission)}; nothing is lost: once the cause is gone, use {again}"
+        )
 
 
 def summary(submission: Submission) -> str:
@@ -335,6 +340,12 @@ def _rank(client: Client, submission: Submission, benchmark: Benchmark) -> str:
             stands = short_names(row.submission)
             again = _SHOWN_AGAIN if _is_shown_again(row, submission, benchmark) else ""
             return f"{name} is scored; {stands} stands for its team, at rank {row.rank}{again}"
+    if board.newest_truth_revision > board.truth_revision > 0:
+        revision = board.newest_truth_revision
+        return (
+            f"{name} is scored; it is on the board once the board moves to revision {revision} "
+            "of the truth"
+        )
     return f"{name} is scored; it is not on the board"
 
 

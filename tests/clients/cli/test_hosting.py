@@ -222,6 +222,20 @@ def test_a_cancelled_submission_has_its_own_exit_code(
     assert "is cancelled" in result.stderr
 
 
+def test_a_submission_that_waits_for_the_board_to_move_says_so(
+    request: pytest.FixtureRequest, folder: Path, organiser: Call, falcon: Call
+) -> None:
+    """It is scored under the second revision, and an organiser has not published it yet."""
+    name = f"b{zlib.crc32(request.node.name.encode())}"
+    (folder / "reviewed.toml").write_text(f'{BENCHMARK}rescore = "review"\n')
+    well(organiser("benchmark", "create", name, "reviewed.toml"))
+    for team, run_name in ((organiser, "first"), (falcon, "second")):
+        well(organiser("benchmark", "truth", name, "--truth", "truth.json", "--complete"))
+        told = team("submit", name, "--detections", "detections.json", "--name", run_name).stderr
+    waits = "is scored; it is on the board once the board moves to revision 2 of the truth"
+    assert f"{name}/second {waits}" in told
+
+
 @pytest.mark.slow
 def test_a_failed_submission_is_scored_again_on_demand(
     request: pytest.FixtureRequest, folder: Path, organiser: Call, falcon: Call
@@ -231,7 +245,9 @@ def test_a_failed_submission_is_scored_again_on_demand(
     (folder / "benchmark.toml").write_text(f"{BENCHMARK}truth_timeout_s = 1\n")
     well(organiser("benchmark", "create", name, "benchmark.toml"))
     sent = ("submit", name, "--detections", "detections.json", "--name", "falcon")
-    assert falcon(*sent).exit_code == ExitCode.NOT_SCORED
+    failed = falcon(*sent)
+    assert failed.exit_code == ExitCode.NOT_SCORED
+    assert f"vidscore submission retry {name}/falcon" in failed.stderr
     well(organiser("benchmark", "truth", name, "--truth", "truth.json", "--complete"))
     assert "falcon is sealed" in well(falcon("submission", "retry", f"{name}/falcon"))
     assert "is scored" in well(falcon("submission", "watch", f"{name}/falcon"))

@@ -38,11 +38,17 @@ class Connection {
   template <typename Answer, typename Call>
   Answer answer(Call call) const {
     grpc::ClientContext context;
-    prepare(&context, timeout_);
+    return answer<Answer>(&context, call);
+  }
+
+  /// The same with a context of the caller, by which others can cancel the call.
+  template <typename Answer, typename Call>
+  Answer answer(grpc::ClientContext* context, Call call) const {
+    prepare(context, timeout_);
     Answer answer;
-    const grpc::Status status = call(&context, &answer);
+    const grpc::Status status = call(context, &answer);
     if (!status.ok()) raise(error_of(status));
-    check_server_of(context);
+    check_server_of(*context);
     return answer;
   }
 

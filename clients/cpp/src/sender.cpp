@@ -47,6 +47,28 @@ Error callback_failed(const std::string& what) {
 
 }  // namespace
 
+/// Makes a call the present one for its lifetime: the end of the stream cancels it.
+class Sender::Present {
+ public:
+  Present(Sender* sender, grpc::ClientContext* context) : sender_(sender) {
+    const Lock lock = sender_->monitor_.lock();
+    sender_->context_ = context;
+    sender_->stalled_ = false;
+    if (sender_->state_.ended()) context->TryCancel();
+  }
+
+  ~Present() {
+    const Lock lock = sender_->monitor_.lock();
+    sender_->context_ = nullptr;
+  }
+
+  Present(const Present&) = delete;
+  Present& operator=(const Present&) = delete;
+
+ private:
+  Sender* sender_;
+};
+
 /// Sends over one call from its own thread, which ends before this object.
 class Sender::Writer {
  public:
@@ -260,9 +282,11 @@ void Sender::deliver() {
 void Sender::resume() {
   wire::GetSubmissionRequest request;
   request.set_name(opened_.submission.name);
-  const auto answer =
-      connection_->answer<wire::GetSubmissionResponse>([&](auto* context, auto* response) {
-        return connection_->submissions()->GetSubmission(context, request, response);
+  grpc::ClientContext context;
+  const Present present(this, &context);
+  const auto answer = connection_->answer<wire::GetSubmissionResponse>(
+      &context, [&](auto* given, auto* response) {
+        return connection_->submissions()->GetSubmission(given, request, response);
       });
   const Submission submission = decode_submission(answer.submission());
   bool grown = false;
@@ -283,9 +307,11 @@ void Sender::deliver_one_by_one() {
   while (const std::optional<Sent> batch = next_batch(connection)) {
     wire::AppendRequest request;
     append(*batch, &request);
-    const auto answer =
-        connection_->answer<wire::AppendResponse>([&](auto* context, auto* response) {
-          return connection_->submissions()->AppendBatch(context, request, response);
+    grpc::ClientContext context;
+    const Present present(this, &context);
+    const auto answer = connection_->answer<wire::AppendResponse>(
+        &context, [&](auto* given, auto* response) {
+          return connection_->submissions()->AppendBatch(given, request, response);
         });
     acknowledge(answer.next_offset());
   }
@@ -294,12 +320,7 @@ void Sender::deliver_one_by_one() {
 void Sender::deliver_over_a_call() {
   grpc::ClientContext context;
   connection_->prepare(&context, std::nullopt);
-  {
-    const Lock lock = monitor_.lock();
-    if (state_.ended()) return;
-    context_ = &context;
-    stalled_ = false;
-  }
+  const Present present(this, &context);
   const auto call = connection_->submissions()->AppendFrames(&context);
   std::exception_ptr failure;
   try {
@@ -312,7 +333,6 @@ void Sender::deliver_over_a_call() {
   bool stalled = false;
   {
     const Lock lock = monitor_.lock();
-    context_ = nullptr;
     drained = state_.drained();
     stalled = stalled_;
   }

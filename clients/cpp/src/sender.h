@@ -47,6 +47,7 @@ class Sender {
   void abort();
 
  private:
+  class Present;
   class Writer;
 
   void close_behind() noexcept;

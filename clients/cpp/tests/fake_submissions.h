@@ -57,7 +57,7 @@ class FakeSubmissions final : public wire::SubmissionService::Service,
   /// Cut all connections and accept no more.
   void stop() { server_->Shutdown(std::chrono::system_clock::now()); }
 
-  Client client() const { return Client(address_); }
+  Client client(const ClientOptions& options = {}) const { return Client(address_, options); }
   detail::Lock lock() const { return monitor_.lock(); }
 
   std::deque<Fault> faults;

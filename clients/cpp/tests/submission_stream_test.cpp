@@ -302,6 +302,30 @@ TEST(SubmissionStream, SaysHowManyFramesItGivesUpWhenItIsClosedInVain) {
   EXPECT_EQ(left.undelivered_frames(), 7u);
 }
 
+TEST(SubmissionStream, EndsACallWithoutAnAnswerWhenItIsClosedOrAborted) {
+  ClientOptions patient;
+  patient.timeout = std::chrono::hours(1);
+  for (const bool closes : {true, false}) {
+    FakeSubmissions server;
+    server.faults = {Fault::say_nothing};
+    SubmitOptions options = options_of();
+    options.delivery.unary = true;
+    options.delivery.close_timeout = milliseconds(20);
+    SubmissionStream stream = server.client(patient).submit(options);
+    stream.send_batch(frames(0, 7));
+    const auto came = [&server] {
+      const detail::Lock lock = server.lock();
+      return !server.offsets.empty();
+    };
+    while (!came()) std::this_thread::sleep_for(milliseconds(1));
+    if (closes) {
+      EXPECT_THROW(stream.close(), DeadlineError);
+    } else {
+      stream.abort();
+    }
+  }  // a stream's end waits for its thread
+}
+
 TEST(SubmissionStream, GivesUpAtOnceWhereAnExceptionUnwindsTheStack) {
   FakeSubmissions server;
   server.faults = {Fault::say_nothing};

@@ -42,6 +42,12 @@ MOST_CONNECTIONS = 256
 """Maximum number of open connections; further ones wait until one has ended."""
 
 
+PROBES = {"TCP_KEEPIDLE": 30, "TCP_KEEPALIVE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
+"""Options by which TCP notices within a minute that the other end is gone: seconds of silence
+before its first question (some systems have the first of these names, some the second) and
+between two, and their number."""
+
+
 Offset: TypeAlias = int | Mapping[str, int] | list[int]
 """Position in a source: a number, one number per partition, or a number and the CRC-32 of the first
 bytes."""
@@ -258,6 +264,8 @@ class SocketSource:
         except (BlockingIOError, ConnectionError):  # it has ended before it was accepted
             return
         connection.setblocking(True)  # on some systems it inherits the listener's mode
+        if connection.family != socket.AF_UNIX:
+            _probe(connection)
         place = f"{peer[0]}:{peer[1]}" if isinstance(peer, tuple) else ""
         stream = _Stream(Cutter(self._framing), place)
         self._selector.register(connection, selectors.EVENT_READ, stream)
@@ -379,6 +387,15 @@ class DatagramSource:
         self._socket.close()
         self._listener.join(1.0)
         self._spool.close()
+
+
+def _probe(connection: socket.socket) -> None:
+    """Let the system end a connection whose other end is gone without a word."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in PROBES.items():
+        option = getattr(socket, name, None)
+        if option is not None:
+            connection.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
 def _family(place: tuple[str, int]) -> socket.AddressFamily:

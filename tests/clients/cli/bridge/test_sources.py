@@ -30,6 +30,10 @@ from vidscore_evaluators.feeds.frames import MAXIMUM_MESSAGE_BYTES, Framing
 
 SOON_S = 0.05
 
+TCP_TABLE = Path("/proc/net/tcp")
+KEEPALIVE_TIMER = "02"
+"""What Linux writes there for a connection that waits for its next question."""
+
 
 def taken(source: Source, most: int) -> list[bytes]:
     """The first messages of a source, as soon as they have arrived."""
@@ -185,6 +189,24 @@ def test_an_end_within_a_message_is_a_fault_of_only_its_own_connection() -> None
         good.sendall(b"\0\0\0\1b")
         assert taken(source, 1) == [b"b"]
     source.close()
+
+
+@pytest.mark.skipif(not TCP_TABLE.exists(), reason="only Linux shows the timers of connections")
+def test_the_system_asks_a_silent_connection_within_a_minute_whether_it_is_still_there() -> None:
+    """Otherwise those of cameras that lost power would use up the places of all others."""
+    port = free_port()
+    source = SocketSource(urlsplit(f"tcp://127.0.0.1:{port}"), Framing.LINES)
+    source.open(None)
+    with socket.create_connection(("127.0.0.1", port)) as camera:
+        camera.sendall(b"1\n")
+        assert taken(source, 1) == [b"1"]
+        ends = f":{port:04X}", f":{camera.getsockname()[1]:04X}"
+        rows = [row.split() for row in TCP_TABLE.read_text().splitlines()]
+        [timer] = [row[5] for row in rows if (row[1][-5:], row[2][-5:]) == ends]
+    source.close()
+    kind, _, ticks = timer.partition(":")
+    assert kind == KEEPALIVE_TIMER
+    assert int(ticks, 16) / os.sysconf("SC_CLK_TCK") <= 60
 
 
 def test_connections_over_the_limit_wait_until_one_ends(

@@ -21,6 +21,7 @@ from vidscore_cli.records import short_names
 from vidscore_cli.remote import detection_arity, open_async_client, open_client
 from vidscore_cli.reporting import Presentation, View
 from vidscore_cli.session import ExitCode
+from vidscore_cli.stopping import interrupted_by_sigterm
 from vidscore_cli.waiting import Breaks
 from vidscore_evaluators.formats.json_lines import LineReader
 
@@ -74,7 +75,8 @@ def answer_with_program(typed: LiveAnswering) -> int:
             say(short_names(name), err=True)
         submission = name.rpartition("/")[2]
         try:
-            live = asyncio.run(_answer(typed, submission, exchange))
+            with interrupted_by_sigterm():
+                live = asyncio.run(_answer(typed, submission, exchange))
         except (KeyboardInterrupt, BadLineError, ProgramError) as error:
             if exchange.has_begun:
                 _say_going_on(typed.benchmark, submission)

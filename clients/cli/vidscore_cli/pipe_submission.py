@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from functools import partial
-from types import FrameType
-from typing import TYPE_CHECKING, BinaryIO, Literal, NoReturn
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import click
 from msgspec import Struct
@@ -24,6 +21,7 @@ from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import short_names
 from vidscore_cli.remote import detection_arity, open_client, to_frames, to_reports
 from vidscore_cli.reporting import Presentation, View
+from vidscore_cli.stopping import interrupted_by_sigterm
 from vidscore_cli.waiting import seal, told_while_waiting
 from vidscore_evaluators.names import counted
 
@@ -112,7 +110,7 @@ def _sealed(
         batching=Batching(block_timeout_s=None),
         delivery=Delivery(on_acknowledged=_say_offset if typed.acknowledged else None),
     )
-    with opened, _interrupted_by_sigterm(), told_while_waiting(opened, partial(say, err=True)):
+    with opened, interrupted_by_sigterm(), told_while_waiting(opened, partial(say, err=True)):
         name = short_names(opened.submission)
         say(f"{name}: {counted(opened.next_offset, 'frame')} durable before", err=True)
         try:
@@ -132,24 +130,6 @@ def _sealed(
             if isinstance(error, KeyboardInterrupt):
                 raise click.Abort from None
             raise
-
-
-@contextmanager
-def _interrupted_by_sigterm() -> Iterator[None]:
-    """Treat SIGTERM, which stops services, as Ctrl-C; a second one ends the process at once."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _send(

@@ -176,8 +176,9 @@ def test_the_examples_of_the_help_run_unchanged(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_the_program_and_its_child_processes(
-    crossing: str, site: tuple[str, str], folder: Path
+    crossing: str, site: tuple[str, str], folder: Path, sent: signal.Signals
 ) -> None:
     """The program itself ignores SIGTERM."""
     source = (
@@ -199,7 +200,7 @@ def test_an_interrupt_ends_the_program_and_its_child_processes(
         encoding="utf-8",
     ) as process:
         eventually((folder / "running.txt").exists)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(sent)
         stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout) == (130, "")
     assert "the clock continues, and nothing is sealed" in stderr

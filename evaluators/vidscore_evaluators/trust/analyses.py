@@ -81,6 +81,7 @@ def _draws(systems: Sequence[str], drawn: Bootstrap) -> dict[str, Any]:
         "coverage": drawn.coverage,
         "sequences": sum(drawn.domain_sizes),
         "domain_sizes": list(drawn.domain_sizes),
+        "copies": [list(names) for names in drawn.copies],
         "intervals": [
             {
                 "system": system,

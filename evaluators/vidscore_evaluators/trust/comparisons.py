@@ -17,6 +17,7 @@ from vidscore_evaluators.trust.resampling import (
     COVERAGE,
     DRAWS,
     domain_sizes,
+    doubt_of_copies,
     doubt_of_few,
     possible_draws,
 )
@@ -31,6 +32,7 @@ class Comparison(Struct, frozen=True):
         systems: Names of the systems.
         pairs: Each later system compared with the first one.
         domain_sizes: Number of sequences of each domain.
+        copies: Names of the sequences of each video that has several, by its ground truth.
         draws: Number of draws; 0 if each domain has a single sequence, so that no draw differs.
         coverage: Fraction of the draws that an interval covers.
         seed: Seed of the draws.
@@ -41,6 +43,7 @@ class Comparison(Struct, frozen=True):
     systems: tuple[str, ...]
     pairs: tuple[SystemPair, ...]
     domain_sizes: tuple[int, ...]
+    copies: tuple[tuple[str, ...], ...]
     draws: int
     coverage: float
     seed: int
@@ -133,8 +136,17 @@ def compare_systems(
         progress=progress,
     )
     sequences = contest.sequences
-    sizes, used = domain_sizes(sequences), possible_draws(sequences, draws)
-    return Comparison(evaluator, tuple(contest.systems), pairs, sizes, used, coverage, seed, top)
+    return Comparison(
+        evaluator,
+        tuple(contest.systems),
+        pairs,
+        domain_sizes(sequences),
+        contest.copies,
+        possible_draws(sequences, draws),
+        coverage,
+        seed,
+        top,
+    )
 
 
 def _answer(pair: SystemPair) -> str:
@@ -182,8 +194,7 @@ def _notes(one: Comparison) -> Iterator[str]:
         f"In brackets: the {100.0 * one.coverage:g} % interval of the difference over "
         f"{one.draws} draws of the {one.sequence_count} sequences, seed {one.seed}."
     )
-    if (doubt := doubt_of_few(one.domain_sizes)) is not None:
-        yield doubt
+    yield from filter(None, (doubt_of_few(one.domain_sizes), doubt_of_copies(one.copies)))
     if any(pair.frames is None for pair in one.pairs):
         yield f"{one.evaluator.name} does not say what became of objects, so no frames are listed."
 

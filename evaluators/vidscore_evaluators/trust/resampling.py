@@ -23,7 +23,7 @@ from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator, RankKey
-from vidscore_evaluators.names import counted
+from vidscore_evaluators.names import counted, first_of
 from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.runtime import Progress, map_in_order
 from vidscore_evaluators.tally import Table, Tally, merge_tallies
@@ -36,6 +36,8 @@ DRAWS_PER_JOB = 50
 
 FEW_SEQUENCES = 10
 """Number of sequences below which intervals say little about other sequences."""
+
+_MOST_NAMES = 5
 
 _SEQUENCE = "sequence"
 """Name of the key column of sequences, in the tables of all evaluators."""
@@ -70,6 +72,7 @@ class Bootstrap(Struct, frozen=True, eq=False):
         draws: Number of draws.
         coverage: Fraction of the draws that an interval covers.
         domain_sizes: Number of sequences of each domain, which were drawn from.
+        copies: Names of the sequences of each video that has several.
     """
 
     intervals: tuple[Mapping[Key, Interval], ...]
@@ -78,6 +81,7 @@ class Bootstrap(Struct, frozen=True, eq=False):
     draws: int
     coverage: float
     domain_sizes: tuple[int, ...]
+    copies: tuple[tuple[str, ...], ...]
 
 
 def domain_sizes(sequences: Sequence[SequenceKey]) -> tuple[int, ...]:
@@ -114,6 +118,22 @@ def doubt_of_few(sizes: Sequence[int]) -> str | None:
     return (
         f"{found} few: intervals from fewer than {FEW_SEQUENCES} "
         "are often too narrow, and say little about other sequences."
+    )
+
+
+def doubt_of_copies(copies: Sequence[Sequence[str]]) -> str | None:
+    """Caveat about draws of sequences that are copies of one video; None if there are none.
+
+    Args:
+        copies: Names of the sequences of each video that has several.
+    """
+    if not copies:
+        return None
+    names = first_of(copies[0], _MOST_NAMES)
+    others = f" (likewise {counted(len(copies) - 1, 'other group')})" if len(copies) > 1 else ""
+    return (
+        f"{names} have the same ground truth{others}: draws take copies of a video for other "
+        "videos, so intervals are too narrow; choose one of each."
     )
 
 
@@ -157,7 +177,8 @@ def bootstrap(
         for values, system in zip(overall, by_system, strict=True)
     )
     groups = alike_groups(above, coverage)
-    return Bootstrap(intervals, above, groups, draws, coverage, domain_sizes(sequences))
+    sizes = domain_sizes(sequences)
+    return Bootstrap(intervals, above, groups, draws, coverage, sizes, contest.copies)
 
 
 def sequence_tallies(evaluator: Evaluator[Any], contest: Contest) -> list[tuple[bytes, ...]]:

@@ -19,10 +19,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from vidscore_evaluators.alignment import resolve
-from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side, sequence_name
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator, RankKey
+from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
 from vidscore_evaluators.input_checks import check_sides
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.registry import create_evaluator
@@ -30,6 +31,9 @@ from vidscore_evaluators.report import Report, Scores
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.trust.paper import BASES
 from vidscore_evaluators.validation import unit_confidence_faults
+
+LEAST_COPIED = 20
+"""Number of objects from which sequences with the same ground truth must be copies."""
 
 
 class Contest(Struct, frozen=True):
@@ -75,6 +79,21 @@ class Contest(Struct, frozen=True):
         """Sequences of the truth that have a frame, in ascending order."""
         used = np.unique(self.truth.frame_sequences).tolist()
         return sorted(self.truth.sequences[row] for row in used)
+
+    @property
+    def copies(self) -> tuple[tuple[str, ...], ...]:
+        """Names of sequences with the same ground truth, of at least `LEAST_COPIED` objects.
+
+        The sequences of a group are copies of one video, as those that MOT17 has for each of three
+        detectors.
+        """
+        groups: dict[Fingerprint, list[str]] = {}
+        for key in self.sequences:
+            part = only_sequence(self.truth, key)
+            if part.object_count >= LEAST_COPIED:
+                content = fingerprint(replace(part, sequences=(SequenceKey("", ""),)))
+                groups.setdefault(content, []).append(sequence_name(key))
+        return tuple(tuple(names) for names in groups.values() if len(names) > 1)
 
 
 def check_system(

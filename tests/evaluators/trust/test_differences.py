@@ -292,6 +292,35 @@ def test_with_few_sequences_the_answer_says_how_little_they_mean() -> None:
     assert not [note for note in many if "are few" in note]
 
 
+def videos(*lengths: int) -> Annotations:
+    """Sequences of a moving object; of equal lengths, they have the same ground truth."""
+    return make_annotations(
+        {
+            ("", f"v{row}"): {frame: [box(frame)] for frame in range(length)}
+            for row, length in enumerate(lengths)
+        },
+        arity=4,
+    )
+
+
+@pytest.mark.parametrize(
+    ("lengths", "found"),
+    [
+        ((20, 21, 22), None),
+        ((19, 19), None),
+        ((20, 21, 20), "v0, v2 have the same ground truth: "),
+        ((20, 20, 30, 30), "v0, v1 have the same ground truth (likewise 1 other group): "),
+    ],
+)
+def test_copies_of_a_video_are_named(lengths: tuple[int, ...], found: str | None) -> None:
+    """As of MOT17, whose videos come three times; of fewer than twenty objects chance may do it."""
+    truth = videos(*lengths)
+    contest = Contest.of(truth, {"a": truth, "b": truth})
+    one = compare_systems(create_evaluator("f1"), contest, draws=5)
+    said = [note for note in one.notes if "the same ground truth" in note]
+    assert [note[: len(found or "")] for note in said] == ([] if found is None else [found])
+
+
 @pytest.mark.parametrize(
     ("sizes", "found"),
     [

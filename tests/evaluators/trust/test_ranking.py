@@ -141,14 +141,15 @@ def test_everything_is_computed_for_each_evaluator() -> None:
 @pytest.mark.parametrize(
     ("drawn", "doubted"),
     [
-        ({"domain_sizes": [9]}, True),
-        ({"domain_sizes": [10, 10]}, False),
-        ({"domain_sizes": [10, 9]}, True),
+        ({"domain_sizes": [9], "copies": []}, True),
+        ({"domain_sizes": [10, 10], "copies": []}, False),
+        ({"domain_sizes": [10, 9], "copies": []}, True),
+        ({"domain_sizes": [10], "copies": [["a", "b"]]}, True),
         ({"sequences": 9}, False),
         (None, False),
     ],
 )
-def test_draws_of_fewer_than_ten_sequences_of_a_domain_give_a_warning(
+def test_draws_of_few_sequences_of_a_domain_or_of_copies_give_a_warning(
     drawn: dict[str, Any] | None, doubted: bool
 ) -> None:
     """Where they are counted, which servers of earlier versions do not."""

@@ -302,13 +302,21 @@ def _attributes(detections: Any, *, prefer_names: bool) -> dict[str, Any]:
 def _array(side: Side, field: str, values: Any) -> AnyArray:
     """Convert anything array-like to an array; tensors are copied from their device."""
     if hasattr(values, "detach"):
-        values = values.detach().cpu().numpy()
+        values = _on_cpu(values.detach().cpu())
     if hidden_values(values) is not None:
         raise _error(side, field, "masked values", "none")
     try:
         return np.asarray(as_names(values) if field == "labels" else values)
     except ValueError:  # rows of different lengths
         return np.empty((), dtype=object)
+
+
+def _on_cpu(tensor: Any) -> AnyArray:
+    try:
+        array: AnyArray = tensor.numpy()
+    except TypeError:  # numpy has no bfloat16, of which float32 holds every number
+        array = tensor.float().numpy()
+    return array
 
 
 def _named(

@@ -120,12 +120,24 @@ class Tensor:
         raise TypeError("can't convert a cuda tensor to numpy")
 
 
+class BFloat16(Tensor):
+    """A tensor of torch.bfloat16, which numpy does not have."""
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        raise TypeError("Got unsupported ScalarType BFloat16")
+
+    def float(self) -> Tensor:
+        return Tensor(self.values.astype(np.float32))
+
+
 THINGS = make_annotations(
     {("", ""): {4: [Thing((0, 0, 10, 10), "car", 0.5, 7), Thing((50, 0, 60, 10), "bus", 0.25, 8)]}}
 )
 FORMS = {
     "torchmetrics": {"boxes": Tensor(TWO), "scores": Tensor([0.5, 0.25]), "labels": Tensor([2, 1]),
                      "track_ids": [7, 8]},
+    "bfloat16": {"boxes": BFloat16(TWO), "scores": BFloat16([0.5, 0.25]), "labels": [2, 1],
+                 "track_ids": [7, 8]},
     "names": {"boxes": TWO.tolist(), "confidence": [0.5, 0.25], "labels": ["car", "bus"],
               "track_id": np.array([7, 8], dtype=np.int32)},
     "float32": {"xyxy": TWO.astype(np.float32), "scores": np.array([0.5, 0.25], dtype=np.float32),

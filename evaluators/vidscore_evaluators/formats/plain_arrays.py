@@ -52,7 +52,7 @@ def read_arrays(columns: Mapping[str, Any], name: str) -> Source:
             array = _one_dimension(as_names(values) if kind is Kind.STRING else values)
             lengths[typed] = len(array)
             read.append((own, kind, readers[kind](array)))
-        except (ValueError, TypeError, OverflowError) as error:
+        except (ValueError, TypeError, OverflowError, RuntimeError) as error:  # as of a tensor
             found = str(error) or "something else"
             expected = f"an array, each entry {_expected(kind)}"
             faults.append(Fault(found, expected, source=name, field=f"column {typed}"))

@@ -160,3 +160,12 @@ def test_an_integer_that_a_float_column_with_missing_values_would_round_is_refus
     [said] = found(track_id=[2**53 + 1, None])
     assert "found a number with a fraction, or too large" in said
     read_arrays(columns(track_id=[2**53 - 1, None]), "truth")
+
+
+def test_a_tensor_that_does_not_become_an_array_is_refused_with_its_reason() -> None:
+    class WithGradient:
+        def __array__(self, *_: object, **__: object) -> np.ndarray[Any, Any]:
+            raise RuntimeError("Use tensor.detach().numpy() instead.")
+
+    [fault] = found(x=WithGradient())
+    assert fault.startswith("truth, column x: found Use tensor.detach().numpy() instead., expected")

@@ -81,6 +81,10 @@ def largest_sizes(images: Entries, frames: Sequence[Frame]) -> ImageSizes:
     }
 
 
+_FEDERATED = ("neg_category_ids", "not_exhaustive_category_ids")
+"""Keys of images in LVIS and TAO."""
+
+
 def size_warnings(
     listed: Sequence[Mapping[str, object]], images: Entries, name: str
 ) -> Iterator[ReportWarning]:
@@ -105,6 +109,27 @@ def size_warnings(
         )
         count = len({place for place, _, _ in wrong})
         yield ReportWarning("image_sizes_not_read", message, count)
+
+
+def federated_warnings(
+    listed: Sequence[Mapping[str, object]], name: str
+) -> Iterator[ReportWarning]:
+    """The warning that images are annotated for some categories only, as in LVIS and TAO.
+
+    Source: A. Gupta et al., "LVIS: A Dataset for Large Vocabulary Instance Segmentation", section
+    3: a detection counts only if its category is among those that were looked for in its image.
+
+    Args:
+        listed: The images as written in the file.
+        name: Name of the file.
+    """
+    count = sum(any(key in image for key in _FEDERATED) for image in listed)
+    if count:
+        message = (
+            f"{name}: images name categories that were looked for ({_FEDERATED[0]}), as in LVIS "
+            "and TAO; detections of others count as false, which their own scorers leave out"
+        )
+        yield ReportWarning("annotations_are_federated", message, count)
 
 
 def frames_of(images: Entries, videos: Entries, name: str) -> list[Frame]:

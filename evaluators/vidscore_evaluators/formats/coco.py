@@ -55,6 +55,7 @@ from vidscore_evaluators.formats._coco_entries import (
 from vidscore_evaluators.formats._coco_images import (
     Frame,
     as_ids,
+    federated_warnings,
     frames_of,
     image_numbers,
     known_entries,
@@ -271,7 +272,10 @@ def _read_object(
     files = images.strings("file_name")
     numbering = Numbering(of_image, names, files, heights_widths.tolist())
     sizes = largest_sizes(images, frames)
-    warnings = (*size_warnings(lists["images"], images, name), *source.warnings)
+    doubts = list(size_warnings(lists["images"], images, name))
+    if side is Side.TRUTH:
+        doubts += federated_warnings(lists["images"], name)
+    warnings = (*doubts, *source.warnings)
     source = replace(source, numbering=numbering, image_sizes=sizes, warnings=warnings)
     return Reading(source, faults, count - len(entries))
 

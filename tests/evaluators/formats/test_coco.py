@@ -416,3 +416,14 @@ def test_unusual_file_names_of_a_truth_do_no_harm(tmp_path: Path) -> None:
     truth = changed("images", 0, file_name=None)
     truth["images"][1]["file_name"] = ["x"]
     assert frames_found(tmp_path, truth, named("42", "7"))
+
+
+@pytest.mark.parametrize("key", ["neg_category_ids", "not_exhaustive_category_ids"])
+def test_images_annotated_for_some_categories_give_a_warning(tmp_path: Path, key: str) -> None:
+    """As those of LVIS and TAO; the list may be empty."""
+    images = [{"id": 1, key: []}, {"id": 2, key: [1]}, {"id": 3}]
+    document = {"images": images, "categories": [{"id": 1, "name": "a"}], "annotations": []}
+    path = write(tmp_path / "a.json", json.dumps(document))
+    [warning] = truth_of(path).warnings
+    assert (warning.code, warning.count) == ("annotations_are_federated", 2)
+    assert detections_of(path).warnings == ()

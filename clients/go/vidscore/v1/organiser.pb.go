@@ -139,7 +139,7 @@ func (x *CreateBenchmarkResponse) GetBenchmark() *Benchmark {
 type UpdateBenchmarkRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The benchmark with its name and the new values. If it has an `etag` that is not the current one,
-	// ABORTED with the reason ETAG_DIFFERS: somebody else changed the benchmark in between.
+	// the call ends with ABORTED, reason ETAG_DIFFERS: somebody else changed the benchmark in between.
 	Benchmark *Benchmark `protobuf:"bytes,1,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
 	// Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
 	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
@@ -341,7 +341,7 @@ type SeenScores struct {
 	ScoreCount int64 `protobuf:"varint,4,opt,name=score_count,json=scoreCount,proto3" json:"score_count,omitempty"`
 	// Number of curves that it sees there.
 	CurveCount int64 `protobuf:"varint,5,opt,name=curve_count,json=curveCount,proto3" json:"curve_count,omitempty"`
-	// Number of its submissions of which it may read outcomes.
+	// Number of its submissions whose outcomes it may read.
 	OutcomeSubmissionCount int64 `protobuf:"varint,6,opt,name=outcome_submission_count,json=outcomeSubmissionCount,proto3" json:"outcome_submission_count,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
@@ -481,8 +481,8 @@ type DeleteBenchmarkRequest struct {
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// Whether to delete it even if it has submissions.
 	Force bool `protobuf:"varint,2,opt,name=force,proto3" json:"force,omitempty"`
-	// Its `etag`. If it is not the current one, ABORTED with the reason ETAG_DIFFERS. Empty: not
-	// compared.
+	// Its `etag`. If it is not the current one, the call ends with ABORTED, reason ETAG_DIFFERS.
+	// Empty: not compared.
 	Etag          string `protobuf:"bytes,3,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1630,7 +1630,7 @@ type PublishLeaderboardResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Differences of the submissions that are on the leaderboard, without those of new ones.
 	Differences []*ScoreDifference `protobuf:"bytes,1,rep,name=differences,proto3" json:"differences,omitempty"`
-	// Revision of the truth that the scores are under.
+	// Revision of the truth that the scores are based on.
 	TruthRevision int64 `protobuf:"varint,2,opt,name=truth_revision,json=truthRevision,proto3" json:"truth_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

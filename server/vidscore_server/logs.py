@@ -64,7 +64,7 @@ HELPERS_WARNING = "ignore::UserWarning:multiprocessing.resource_tracker"
 
 
 def configure_logging(level: str, format_: Format = "auto") -> None:
-    """Send the server's log lines to stderr, and silence the resource tracker."""
+    """Send log lines to stderr, those of libraries too, and silence the resource tracker."""
     if HELPERS_WARNING not in sys.warnoptions:
         sys.warnoptions.append(HELPERS_WARNING)  # the tracker inherits these options
     handler = logging.StreamHandler(sys.stderr)
@@ -74,6 +74,18 @@ def configure_logging(level: str, format_: Format = "auto") -> None:
     logger.handlers = [handler]
     logger.setLevel(level.upper())
     logger.propagate = False
+    logging.lastResort = _OfLibraries(logging.WARNING)
+
+
+class _OfLibraries(logging.Handler):
+    """Writes what libraries log as lines of ours, with places instead of texts, which may quote."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line about a record."""
+        places = [f"{record.pathname}:{record.lineno} {record.funcName}"]
+        error = record.exc_info and record.exc_info[1]
+        places += places_of(error) if error else ()
+        log(record.levelno, "library", library=record.name, places=places)
 
 
 def log(level: int, event: str, **fields: object) -> None:

@@ -76,6 +76,32 @@ async def test_places_of_an_error_in_a_task_group_are_those_of_the_error_itself(
     assert places[-1] == "plug_in.py:7 tables"
 
 
+def test_what_a_library_logs_is_a_line_of_ours_without_its_text(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as uvicorn, of bytes that are no HTTP, and asyncio, which quotes errors of tasks."""
+    logger = logging.getLogger(LOGGER_NAME)
+    before = (logger.handlers, logger.level, logger.propagate)
+    monkeypatch.setattr(logging, "lastResort", logging.lastResort)
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    try:
+        configure_logging("info", "json")
+        try:
+            raise ValueError("secret")
+        except ValueError:
+            logging.getLogger("some.library").exception("a secret of %s", "red")
+    finally:
+        logger.handlers, logger.propagate = before[0], before[2]
+        logger.setLevel(before[1])
+
+    [text] = capsys.readouterr().err.splitlines()
+    line = json.loads(text)
+    assert (line["level"], line["event"], line["library"]) == ("error", "library", "some.library")
+    assert "test_logs.py" in line["places"][0]
+    assert line["places"][1] == "ValueError"
+    assert "secret" not in text
+
+
 def test_lines_of_one_call_share_an_id_that_other_calls_lack(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

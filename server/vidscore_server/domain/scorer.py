@@ -15,7 +15,7 @@ from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Evaluator, Unit
-from vidscore_evaluators.jobs import PARTS_PER_WORKER, make_job, split, unit_of
+from vidscore_evaluators.jobs import PARTS_PER_WORKER, Job, make_job, split, unit_of
 from vidscore_evaluators.names import counted
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.streaming_accuracy import StreamingAnswers, online_reports
@@ -42,6 +42,7 @@ from vidscore_server.domain.portions import PartTallies, Place, places, public_s
 from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.scores import PackedReport, Result, pack_report, submitted_names
 from vidscore_server.domain.truth import TruthStore
+from vidscore_server.errors import WorkFailedError
 from vidscore_server.executors import JobRunner
 from vidscore_server.store import Reader
 from vidscore_server.workers import WorkerPool
@@ -269,6 +270,9 @@ class Scorer:
             truth: Truth.
             detections: Detections.
             runner: What runs the jobs; by default, the worker processes.
+
+        Raises:
+            ExceptionGroup: With the errors of the work; no text of them quotes the truth.
         """
         runner = runner or self._workers
         part_count = PARTS_PER_WORKER * await runner.capacity()
@@ -276,7 +280,7 @@ class Scorer:
         parts = await asyncio.to_thread(list, split(truth, detections, part_count, unit))
         async with asyncio.TaskGroup() as tasks:
             running = [
-                [tasks.create_task(runner.run(make_job(entry, *part))) for part in parts]
+                [tasks.create_task(_tallied(runner, make_job(entry, *part))) for part in parts]
                 for entry in evaluators
             ]
         return [
@@ -367,6 +371,15 @@ class Scorer:
         definition = self._benchmarks.definition(benchmark)
         truth = self._truth.load(reader, name.benchmark, revision, definition.arity(Side.TRUTH))
         return definition, truth, not record.complete
+
+
+async def _tallied(runner: JobRunner, job: Job) -> bytes:
+    """Run a job over hidden truth."""
+    try:
+        return await runner.run(job)
+    except InputError as error:
+        # Both sides were checked when they came: the evaluator is wrong, and may quote the truth.
+        raise WorkFailedError([f"{type(error).__qualname__} of {job.evaluator}"]) from None
 
 
 def _tally(evaluator: Evaluator[Any], data: list[bytes]) -> Tally:

@@ -9,12 +9,14 @@ import signal
 import socket
 import ssl
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from http.cookies import SimpleCookie
 from pathlib import Path
+from typing import Self
 from urllib.parse import urlencode
 
 import pytest
@@ -43,6 +45,69 @@ def test_clients_continue_when_a_server_stops(tmp_path: Path) -> None:
             _serves(at["50051"])
             one.kill()
             _serves(at["50051"])
+
+
+def test_a_server_that_comes_back_at_another_address_is_found(tmp_path: Path) -> None:
+    """A container that is updated is made anew, and gets the next free address of its network."""
+    with ExitStack() as held:
+        port = free_port()
+        names = held.enter_context(_Names())
+        addressed = {
+            "nameserver docker 127.0.0.11:53": f"nameserver docker {names.address}",
+            "server-1:50051": f"server-1:{port}",
+        }
+        at = held.enter_context(_balancer(_certified(tmp_path), {}, addressed))
+        for names.answer in ("127.0.0.5", "127.0.0.6"):
+            with closing(socket.create_server((names.answer, port))) as server:
+                place = HOST, int(at["50051"].rpartition(":")[2])
+                eventually(partial(_reaches, place, server))
+
+
+def _reaches(place: tuple[str, int], server: socket.socket) -> bool:
+    """Whether a connection to the balancer is passed to a server; checks of health are not."""
+    with suppress(OSError), socket.create_connection(place, TIMEOUT_S) as sent:
+        sent.sendall(b"hello")
+        sent.settimeout(1.0)
+        server.settimeout(1.0)
+        while True:
+            received, _ = server.accept()
+            with received:
+                received.settimeout(1.0)
+                if received.recv(5) == b"hello":
+                    return True
+    return False
+
+
+class _Names:
+    """A name server that has one address for every name."""
+
+    def __init__(self) -> None:
+        self.answer = HOST
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind((HOST, 0))
+        self.address = f"{HOST}:{self._socket.getsockname()[1]}"
+        self._thread = threading.Thread(target=self._serve)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.sendto(b"", self._socket.getsockname())
+        self._thread.join()
+        self._socket.close()
+
+    def _serve(self) -> None:
+        while True:
+            query, sender = self._socket.recvfrom(512)
+            if not query:
+                return
+            end = query.index(b"\0", 12) + 5  # of the question: a name, its type and its class
+            is_a = query[end - 4 : end - 2] == b"\0\1"
+            # Header of an answer; then a pointer to the name, type A, class IN, a TTL of 0 s.
+            head = query[:2] + b"\x81\x80\0\1" + (b"\0\1" if is_a else b"\0\0") + b"\0\0\0\0"
+            row = b"\xc0\x0c\0\1\0\1\0\0\0\0\0\4" + socket.inet_aton(self.answer)
+            self._socket.sendto(head + query[12:end] + (row if is_a else b""), sender)
 
 
 def test_a_browser_that_does_not_go_on_is_disconnected(tmp_path: Path) -> None:

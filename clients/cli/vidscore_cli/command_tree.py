@@ -272,7 +272,7 @@ def _load(point: EntryPoint) -> click.Command:
     """
     try:
         found = point.load()
-    except Exception as error:  # noqa: BLE001 - a plug-in is foreign code and may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code may raise anything
         reason = f"{type(error).__name__}: {error}"
     else:
         if isinstance(found, click.Command):

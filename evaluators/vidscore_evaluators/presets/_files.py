@@ -88,7 +88,7 @@ def _plug_ins() -> tuple[dict[str, tuple[Path, ...]], tuple[str, ...]]:
         try:
             for path in _files_of(point.load()):
                 found.setdefault(path.stem, {})[path] = None
-        except Exception as error:  # noqa: BLE001 - a plug-in is foreign code and may raise anything
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code may raise anything
             of = f" of {point.dist.name}" if point.dist is not None else ""
             broken[f"the presets {point.name!r}{of} cannot be used: {error}"] = None
     return {name: tuple(paths) for name, paths in found.items()}, tuple(broken)

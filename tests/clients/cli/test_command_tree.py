@@ -326,7 +326,8 @@ cli.main(["benchmark", "new", "spotgeo"], prog_name="vidscore")
 
 @pytest.fixture
 def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A distribution with two commands, one of which cannot be imported."""
+    """A distribution with three commands, two of which cannot be imported."""
+    (tmp_path / "greeting_ended.py").write_text("import sys\n\nsys.exit('no display')\n")
     (tmp_path / "greeting.py").write_text(
         "import click\n\n@click.command()\ndef greet():\n"
         "    'Say hello.'\n    click.echo('hello')\n"
@@ -336,7 +337,8 @@ def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (distribution / "METADATA").write_text("Name: greeting\nVersion: 1.0\n")
     (distribution / "entry_points.txt").write_text(
         "[vidscore.commands]\n"
-        "greet = greeting:greet\nbroken = greeting_lost:x\nscore = greeting:x\n"
+        "greet = greeting:greet\nbroken = greeting_lost:x\nended = greeting_ended:x\n"
+        "score = greeting:x\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(cli, "_plug_ins", cli.find_plug_ins())
@@ -354,7 +356,9 @@ def test_a_plug_in_adds_a_command_but_cannot_replace_one_of_ours() -> None:
 
 @pytest.mark.usefixtures("plug_in")
 def test_a_plug_in_that_cannot_be_imported_hides_no_other() -> None:
-    assert "the plug-in broken cannot be used: ModuleNotFoundError" in run("--help").output
+    text = run("--help").output
+    assert "the plug-in broken cannot be used: ModuleNotFoundError" in text
+    assert "the plug-in ended cannot be used: SystemExit: no display" in text
     result = run("broken")
     assert result.exit_code == 2
     assert "the plug-in broken cannot be used: ModuleNotFoundError" in result.stderr

@@ -50,7 +50,7 @@ class Point:
         self._value = value
 
     def load(self) -> object:
-        if isinstance(self._value, Exception):
+        if isinstance(self._value, BaseException):
             raise self._value
         return self._value
 
@@ -95,6 +95,7 @@ def test_an_unusable_preset_is_reported_and_hides_no_other(tmp_path: Path, point
     (tmp_path / "bad/Bad Name.toml").write_text(TEXT)
     points.are(
         broken=ImportError("no module named x"),
+        ended=SystemExit("no licence"),
         number=4,
         nowhere=str(tmp_path / "none"),
         named=str(tmp_path / "bad"),
@@ -102,7 +103,8 @@ def test_an_unusable_preset_is_reported_and_hides_no_other(tmp_path: Path, point
     )
     assert preset_names()[-1] == "birds"
     assert [line.partition(" cannot be used: ")[0] for line in broken_plug_ins()] == [
-        f"the presets {name!r} of {name}-dist" for name in ("broken", "number", "nowhere", "named")
+        f"the presets {name!r} of {name}-dist"
+        for name in ("broken", "ended", "number", "nowhere", "named")
     ]
     with pytest.raises(UnknownEvaluatorError, match="no module named x"):
         find_preset("gulls")

@@ -43,6 +43,7 @@ def answer(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
         "ranking": ["f1"],
         "further_measures": ["recall"],
         "truth_revision": 4,
+        "newest_truth_revision": 4,
         "total_size": len(rows),
         "submission_count": 160,
         "most_submissions": 40,
@@ -153,6 +154,13 @@ def test_a_board_describes_its_weaknesses() -> None:
             "rules and one is undefined."
         ),
     ]
+
+
+def test_a_board_that_waits_for_newer_truth_says_so() -> None:
+    waiting = answer(row(1, "falcon", 0.9), newest_truth_revision=6)
+    told = "It shows revision 4 of the ground truth until it moves to revision 6."
+    assert weaknesses(benchmark(), waiting)[0] == told
+    assert told not in weaknesses(benchmark(), waiting | {"truth_revision": 0})  # it is empty
 
 
 def test_one_submission_counts_in_the_singular() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import Struct, field
@@ -54,6 +55,26 @@ def typed(fields: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+def read_utc(
+    values: Mapping[str, str], names: Iterable[str]
+) -> tuple[dict[str, datetime | None], dict[str, tuple[str, ...]]]:
+    """Times without an offset, as in UTC; None for an empty field; and faults by field.
+
+    Args:
+        values: The typed values.
+        names: The fields.
+    """
+    times: dict[str, datetime | None] = {}
+    faults: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        text = values.get(name, "").strip()
+        try:
+            times[name] = _in_utc(datetime.fromisoformat(text)) if text else None
+        except (ValueError, OverflowError):
+            faults[name] = (f"Found {text[:80]}, expected a date and time in UTC.",)
+    return times, faults
+
+
 def refused_by_service(
     values: Mapping[str, str], error: ServiceError, names: Mapping[str, str]
 ) -> Form:
@@ -90,6 +111,10 @@ def refused_input(
     by_field = [(name, fault.description) for name, fault in pairs if name]
     others = fault_lines([fault for name, fault in pairs if not name], MOST_FAULTS)
     return Form(values, _grouped(by_field), tuple(others), "Nothing was changed.")
+
+
+def _in_utc(time: datetime) -> datetime:
+    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def _field_of(path: str, names: Mapping[str, str]) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import AsyncIterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
-from vidscore_server.web.site.forms import Form, refused_by_service
+from vidscore_server.web.site.forms import Form, read_utc, refused_by_service
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Visit
 
@@ -96,16 +95,8 @@ def read_filter(
         values: The typed values.
     """
     request: dict[str, Any] = {name: values.get(name, "").strip() for name in FILTERS[:3]}
-    faults: dict[str, tuple[str, ...]] = {}
-    for name in ("since", "until"):
-        text = values.get(name, "").strip()
-        if not text:
-            continue
-        try:
-            time = datetime.fromisoformat(text)
-            request[name] = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
-        except (ValueError, OverflowError):
-            faults[name] = (f"Found {text[:80]}, expected a date and time in UTC.",)
+    times, faults = read_utc(values, ("since", "until"))
+    request |= {name: time for name, time in times.items() if time is not None}
     return request, faults
 
 

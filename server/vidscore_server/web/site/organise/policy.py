@@ -24,10 +24,16 @@ FIELDS: Mapping[str, str] = (
 )
 """Fields of the form by fields of a policy, and by paths of a request."""
 
+OVERTAKEN = (
+    "Somebody else has changed the benchmark since you opened this page. The form shows what you "
+    "typed, the page also what the benchmark now has; save it again to replace that."
+)
+"""Message of a form that another change has overtaken."""
+
 
 async def show(visit: Visit) -> Response:
     """The form."""
-    benchmark = await _benchmark(visit)
+    benchmark = await organised_benchmark(visit)
     form = Form(_typed_texts(benchmark["policy"]))
     return await _page(visit, 200, benchmark, form, benchmark["etag"])
 
@@ -36,7 +42,7 @@ async def change(visit: Visit) -> Response:
     """Preview what a change would release, or make it."""
     fields = await visit.form()
     values = typed(fields)
-    benchmark = await _benchmark(visit)
+    benchmark = await organised_benchmark(visit)
     etag = values.pop("etag", "")
     saves = values.pop("save", "") == "yes"
     try:
@@ -75,17 +81,13 @@ def _typed_texts(policy: Mapping[str, Any]) -> dict[str, str]:
 
 def _overtaken(values: Mapping[str, str], policy: Mapping[str, Any]) -> Form:
     """A form that somebody else's change has overtaken, with the value that each field now has."""
-    message = (
-        "Somebody else has changed the benchmark since you opened this page. The form shows what "
-        "you typed, and beneath it what the benchmark now has; save it again to replace that."
-    )
     words = {YES: "yes", NO: "no", "": "none"}
     faults = {
         name: (f"The benchmark now has {words.get(text, text)}",)
         for name, text in _typed_texts(policy).items()
         if text != values.get(name)
     }
-    return Form(values, faults, message=message)
+    return Form(values, faults, message=OVERTAKEN)
 
 
 def preview_rows(views: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -128,8 +130,12 @@ def seen_text(seen: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
-async def _benchmark(visit: Visit) -> dict[str, Any]:
-    # For organisers only: others are refused before they see a form.
+async def organised_benchmark(visit: Visit) -> dict[str, Any]:
+    """The benchmark of a form, for organisers only: others are refused before they see it.
+
+    Raises:
+        ServiceError: If the visitor is not an organiser, or there is no such benchmark.
+    """
     rpc = "BenchmarkService/ListTruthRevisions"
     await visit.call(rpc, benchmark=visit.benchmark, page_size=1)
     return await visit.hosted()

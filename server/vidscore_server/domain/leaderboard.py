@@ -221,8 +221,12 @@ def ranked_entries(
     comparable = reader.scores_under(board.benchmark, board.evaluator.name, *key, reports=False)
     others = reader.published_elsewhere(board.benchmark, board.evaluator.name, *key)
     if view.portion is Portion.PRIVATE:
+        every = view.disqualified(view.candidates([*comparable, *others]))
+        out = {entry.submission for entry in every}
         comparable, others = (
-            _final_scores(view, definition, scores) for scores in (comparable, others)
+            [score for score in scores if score.submission in out]
+            + counted_scores(reader, definition, board, scores)
+            for scores in (comparable, others)
         )
     return in_order(view, definition, view.candidates(comparable), view.candidates(others))
 
@@ -285,17 +289,6 @@ def counted_scores(
     rules = board_rules(definition.policy, directions)
     names = counted(view.seen(view.candidates(scores)), rules, definition.policy.final_submissions)
     return [score for score in scores if score.submission in names]
-
-
-def _final_scores(
-    view: BoardView, definition: Definition, scores: Sequence[ScoreRecord]
-) -> list[ScoreRecord]:
-    """The scores that count for the final order, then those of disqualified submissions."""
-    disqualified = {entry.submission for entry in view.disqualified(view.candidates(scores))}
-    return [
-        *counted_scores(view.reader, definition, view.board, scores),
-        *(score for score in scores if score.submission in disqualified),
-    ]
 
 
 def board_rules(policy: Policy, directions: Mapping[str, Direction]) -> BoardRules:
@@ -363,19 +356,12 @@ class BoardView(Struct, frozen=True, dict=True):
         ]
 
     def disqualified(self, candidates: Mapping[str, Candidate]) -> list[Entry]:
-        """Entries of disqualified submissions: shown with their reason, released or not.
-
-        They do not count for the final order, so it shows no score of theirs.
-        """
-        entries = [
+        """Entries of disqualified submissions: shown with their reason, released or not."""
+        return [
             found.entry
             for found in candidates.values()
             if found.entry.disqualification and (found.is_seen or self.board.of_everything)
         ]
-        if self.portion is not Portion.PRIVATE:
-            return entries
-        none = self._in_rank_order({})
-        return [structs.replace(entry, values=none) for entry in entries]
 
     def candidates(self, scores: Iterable[ScoreRecord]) -> dict[str, Candidate]:
         """The candidates of scored submissions, by submission."""
@@ -387,8 +373,9 @@ class BoardView(Struct, frozen=True, dict=True):
         }
 
     def candidate(self, score: ScoreRecord, submission: SubmissionRecord) -> Candidate:
-        """The candidate for a score of a scored submission."""
-        values = readable(score, partial(self._values, score))
+        """The candidate for a score; a disqualified one shows none over private sequences."""
+        hides = submission.disqualification and self.portion is Portion.PRIVATE
+        values = None if hides else readable(score, partial(self._values, score))
         return Candidate(self._entry(score, submission, values or {}), values is not None)
 
     @cached_property

@@ -47,6 +47,10 @@ TELL_S = 2.0
 STOP_S = 60.0
 """Maximum time of this wait."""
 
+END_S = 1.0
+"""Time after it for sources to end. One that its system blocks does not, such as a named pipe that
+no program has opened to write."""
+
 _LOOK_S = 0.2
 _MEBIBYTE = 1 << 20
 
@@ -124,10 +128,14 @@ def wait_for(
     has_told = is_given_up = False
     while alive := [thread for thread in threads if thread.is_alive()]:
         alive[0].join(_LOOK_S)  # an unlimited wait would block signals
-        if is_given_up or not stopping.is_set() or not alive[0].is_alive():
+        if not stopping.is_set() or not alive[0].is_alive():
             continue
         since_s = time.monotonic() if since_s is None else since_s
         waited_s = time.monotonic() - since_s
+        if is_given_up:
+            if waited_s >= STOP_S + END_S:
+                break
+            continue
         if waited_s >= TELL_S and not has_told:
             has_told = True
             text = f"for {STOP_S:g} s at most; a second signal ends it at once"
@@ -226,7 +234,9 @@ class _Bridge:
             Exception: The first error of a source.
         """
         threads = [
-            threading.Thread(target=self._run_one, args=entry, name=f"bridge-{entry[0].name}")
+            threading.Thread(
+                target=self._run_one, args=entry, name=f"bridge-{entry[0].name}", daemon=True
+            )
             for entry in self._opened
         ]
         for thread in threads:
@@ -256,9 +266,10 @@ class _Bridge:
             self._stopping.set()
 
     def _unanswered(self) -> ServerUnreachableError:
-        sent = sum(run.sent_offset for run, _ in self._opened)
+        left = sum(run.sent_offset for run, _ in self._opened) - self.frames
         name = short_names(self.submission)
-        text = f"the server does not answer; not durable: {counted(sent - self.frames, 'frame')}"
+        who = "the server does not answer" if left else "the server, or a source, does not answer"
+        text = f"{who}; not durable: {counted(left, 'frame')}"
         advice = f"continue with --submission {name.rpartition('/')[2]} when it is back"
         return ServerUnreachableError(f"{name} is not sealed: {text} or more; {advice}")
 

@@ -25,6 +25,7 @@ from vidscore_cli.session import ExitCode
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "TELL_S", 0.0)
     monkeypatch.setattr(running, "STOP_S", 0.0)
+    monkeypatch.setattr(running, "END_S", 0.0, raising=False)
 
 
 def test_a_stop_delayed_by_the_server_is_reported_and_abandoned(
@@ -37,6 +38,17 @@ def test_a_stop_delayed_by_the_server_is_reported_and_abandoned(
     assert wait_for([thread], stopping, free.set)
     assert not thread.is_alive()
     assert capsys.readouterr().err.count("waiting for the server until all read messages") == 1
+
+
+def test_a_source_that_cannot_end_is_left_behind() -> None:
+    """For example a named pipe that no program has opened to write."""
+    stopping, free = threading.Event(), threading.Event()
+    stopping.set()
+    thread = threading.Thread(target=free.wait, args=(TIMEOUT_S,), daemon=True)
+    thread.start()
+    assert wait_for([thread], stopping, lambda: None)
+    assert thread.is_alive()
+    free.set()
 
 
 def test_a_bridge_that_need_not_stop_keeps_waiting(capsys: pytest.CaptureFixture[str]) -> None:

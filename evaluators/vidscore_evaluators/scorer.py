@@ -194,6 +194,10 @@ _NAMES: Mapping[str, str] = MappingProxyType(
 )
 """Fields by their names in torchmetrics, supervision and here."""
 
+_ATTRIBUTES = ("xyxy", "confidence", "class_id", "tracker_id")
+"""Attributes of supervision's ``Detections``; other classes call these otherwise."""
+
+_OBJECTS = "an array, a dictionary of arrays, or supervision's Detections"
 _SHAPES = "(N, 4) boxes x1, y1, x2, y2, (N, 2) points or (N, 8) corners"
 
 
@@ -262,8 +266,12 @@ def _fields(side: Side, objects: Any, *, prefer_names: bool) -> dict[str, Any]:
         return {}
     if isinstance(objects, Mapping):
         given = dict(objects)
-    elif hasattr(objects, "xyxy"):
+    elif all(hasattr(objects, name) for name in _ATTRIBUTES):
         given = _attributes(objects, prefer_names=prefer_names)
+    elif hasattr(objects, "xyxy") or hasattr(objects, "boxes"):
+        other = f"an object of type {type(objects).__name__}"
+        advice = "give a dictionary of its boxes, scores and labels"
+        raise InputError([Fault(other, _OBJECTS, side.value, advice=advice)])
     else:
         given = {"boxes": objects}
     unknown = [name for name in given if name not in _NAMES]
@@ -290,12 +298,12 @@ def _fields(side: Side, objects: Any, *, prefer_names: bool) -> dict[str, Any]:
 def _attributes(detections: Any, *, prefer_names: bool) -> dict[str, Any]:
     """The fields of supervision's ``Detections``, whose data may include class names."""
     names = (getattr(detections, "data", None) or {}).get("class_name")
-    numbers = getattr(detections, "class_id", None)
+    numbers = detections.class_id
     return {
         "xyxy": detections.xyxy,
-        "confidence": getattr(detections, "confidence", None),
+        "confidence": detections.confidence,
         "class_id": names if numbers is None or (prefer_names and names is not None) else numbers,
-        "tracker_id": getattr(detections, "tracker_id", None),
+        "tracker_id": detections.tracker_id,
     }
 
 

@@ -164,6 +164,22 @@ def test_detections_are_accepted_as_detectors_return_them(form: str) -> None:
     assert scorer.report() == score("clear", objects, THINGS)
 
 
+@pytest.mark.parametrize("name", ["xyxy", "boxes"])
+def test_objects_of_other_libraries_are_refused_with_advice(name: str) -> None:
+    """As ultralytics' Boxes and Results, whose confidences and labels have other names."""
+
+    class Boxes:
+        conf, cls, data = (0.5, 0.25), (2, 1), TWO
+
+    found = Boxes()
+    setattr(found, name, TWO)
+    with pytest.raises(InputError) as caught:
+        Scorer("f1").update(0, truth=TWO, detections=found)
+    [fault] = caught.value.faults
+    assert (fault.source, fault.found) == ("detections", "an object of type Boxes")
+    assert "a dictionary of its boxes, scores and labels" in str(fault)
+
+
 def test_a_scorer_without_label_names_uses_those_of_supervision() -> None:
     scorer = Scorer("f1")
     found = Detections(BOX, class_id=np.array([2]), data={"class_name": np.array(["car"])})

@@ -250,10 +250,10 @@ class _HowToRead(Struct, frozen=True):
         if is_guess:
             return f"it looks most like {known.name}; --input-format chooses another format"
         name = None if self.format_name == AUTO else _recognise(place, self.side, self.beside)
-        if name is None and self.format_name != AUTO and is_folder(place):
-            from vidscore_evaluators.formats._unknown import meant_within  # noqa: PLC0415
+        if name is None and self.format_name != AUTO:
+            from vidscore_evaluators.formats._unknown import advice_on  # noqa: PLC0415
 
-            return meant_within(place, lambda entry: _name_within(known, entry)) or ""
+            return advice_on(place, lambda entry: _name_within(known, entry))
         if name in (None, known.name):
             return ""
         return f"it was read as {known.name} and looks like {name}: --input-format {name}"

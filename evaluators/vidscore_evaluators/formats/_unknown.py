@@ -175,6 +175,21 @@ def meant_within(path: InputPath, recognise: Callable[[InputPath], str | None]) 
     return None
 
 
+def advice_on(path: InputPath, recognise: Callable[[InputPath], str | None]) -> str:
+    """Advice about a path that is not of the requested format; empty if there is none.
+
+    Args:
+        path: File or folder.
+        recognise: Returns the name of the format of an entry, None if it has none.
+    """
+    if is_folder(path):
+        return meant_within(path, recognise) or ""
+    kind = guess_file(read_head(path, DATA))
+    if isinstance(kind, Unknown) and kind.advice == _PACKED:
+        return f"this is {kind.found}: {kind.advice}"
+    return ""
+
+
 def _error(unknown: Unknown, path: InputPath, formats: Sequence[str]) -> InputError:
     advice = unknown.advice or "the formats are " + ", ".join(formats)
     return InputError([Fault(unknown.found, "", source=str(path), advice=advice)])

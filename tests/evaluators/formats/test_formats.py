@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tarfile
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from tests.evaluators.formats.helpers import validate_file, write
@@ -179,6 +181,21 @@ def test_a_missing_path_is_refused_with_a_suggestion(tmp_path: Path) -> None:
     assert fault.advice == f"did you mean {tmp_path}/truth.csv?"
     (fault,) = validate_file(tmp_path / "no" / "truths.csv")
     assert fault.advice == f"there is no folder {tmp_path}/no"
+
+
+@pytest.mark.parametrize("name", ["motchallenge", "coco-json", "parquet"])
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:xz"])
+def test_an_archive_that_is_not_read_is_named_if_a_format_is_requested(
+    tmp_path: Path, name: str, mode: Literal["w", "w:gz", "w:xz"]
+) -> None:
+    """As by a preset; its first line used to be called a faulty row."""
+    path = write(tmp_path / "a.txt", "1,1,1,2,9,9,0.5,-1,-1,-1\n")
+    archive = tmp_path / "a"
+    with tarfile.open(archive, mode) as packed:
+        packed.add(path, arcname="a.txt")
+    (first, *_) = validate_file(archive, format_name=name)
+    kind = "a file packed with xz" if mode == "w:xz" else "a tar archive"
+    assert f"this is {kind}: unpack it, or pack it as zip or gzip" in str(first)
 
 
 @pytest.mark.parametrize("name", ["spotgeo-json", "generic-csv"])

@@ -2,7 +2,7 @@
 
 A row is ``class cx cy width height``, separated by blanks: the number of a class, from 0, and the
 centre and size of a box as fractions of the image's width and height. In detections, a confidence
-may come last; a whole number above 1 there is an error, as trackers write track ids last.
+may come last; an integer above 1 there is an error, as trackers write track ids last.
 ``classes.txt`` in the given folder, or in one of its folders, names the classes, one per line.
 The project's readings:
 
@@ -97,7 +97,7 @@ GREATEST_PART = 1e3
 MOST_CLASSES = 100_000
 _FILE = "a text file of YOLO rows"
 _LAYOUT = "a folder of YOLO text files, named by frame"
-_EXPECTED_CONFIDENCE = "a confidence, not a whole number above 1"
+_EXPECTED_CONFIDENCE = "a confidence, not an integer above 1"
 _EXPECTED_SIZE = "the size of its images (--image-size, image_size)"
 
 
@@ -240,7 +240,7 @@ def _check_rows(table: RowTable, side: Side, names: tuple[str, ...]) -> RowCheck
 
 
 def _are_tracks(confidences: FloatArray) -> BoolArray:
-    """(N,) whether each is a whole number above 1, which must be the id of a track."""
+    """(N,) whether each is an integer above 1, which must be the id of a track."""
     tracks: BoolArray = (confidences > 1.0) & (confidences == np.floor(confidences))
     return tracks
 

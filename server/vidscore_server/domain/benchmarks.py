@@ -309,7 +309,7 @@ def _refuse_closed(definition: Definition, now: datetime) -> None:
     if definition.close_time is not None and definition.close_time <= now:
         found = f"{definition.close_time.isoformat()}, which has passed"
         expected = "a time to come, or none"
-        raise SpecificationError([Fault(found, expected, "benchmark", field="close_time")])
+        raise SpecificationError([Fault(found, expected, field="close_time")])
 
 
 def _refuse_fixed(

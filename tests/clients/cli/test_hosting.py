@@ -229,9 +229,11 @@ def test_a_submission_that_waits_for_the_board_to_move_says_so(
     name = f"b{zlib.crc32(request.node.name.encode())}"
     (folder / "reviewed.toml").write_text(f'{BENCHMARK}rescore = "review"\n')
     well(organiser("benchmark", "create", name, "reviewed.toml"))
-    for team, run_name in ((organiser, "first"), (falcon, "second")):
+    sent = ("submit", name, "--detections", "detections.json")
+    for team in (organiser, falcon):
         well(organiser("benchmark", "truth", name, "--truth", "truth.json", "--complete"))
-        told = team("submit", name, "--detections", "detections.json", "--name", run_name).stderr
+        well(team(*sent, "--name", "first" if team is organiser else "second"))
+    told = falcon(*sent, "--name", "second").stderr
     waits = "is scored; it is on the board once the board moves to revision 2 of the truth"
     assert f"{name}/second {waits}" in told
 

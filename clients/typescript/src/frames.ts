@@ -236,7 +236,10 @@ function flatten(coordinates: Frame["coordinates"], arity: number): number[] {
       throw new InputError("coordinates", found, `${arity} coordinates per object`);
     }
   }
-  return coordinates.flat().map((value) => requireNumber("coordinates", value));
+  // Not by `flat`, which leaves out the holes of an array.
+  return coordinates.flatMap((object) =>
+    Array.from(object, (value) => requireNumber("coordinates", value)),
+  );
 }
 
 function column<Given, Value>(

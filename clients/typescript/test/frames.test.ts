@@ -17,6 +17,7 @@ test("columns of another length or type than the objects are refused by name", (
   refused({ coordinates: [[1, 2]] }, "coordinates");
   refused({ coordinates: new Float64Array(3) }, "coordinates");
   refused({ coordinates: [["1", 2, 3, 4] as unknown as number[]] }, "coordinates");
+  refused({ coordinates: Array(4).fill(Object.assign(new Array(4), [1, 2, 3])) }, "coordinates");
   refused({ labels: [] }, "labels");
   refused({ labels: "C" as unknown as string[] }, "labels");
   refused({ confidences: [0.5, 0.5] }, "confidences");

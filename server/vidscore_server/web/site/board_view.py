@@ -312,21 +312,17 @@ def weaknesses(benchmark: Answer, answer: Answer, *, closed: bool = False) -> li
         answer: The answer of GetLeaderboard.
         closed: Whether the benchmark has closed.
     """
-    return [
-        *_revision_told(answer),
-        *_sequences_told(benchmark, answer, closed=closed),
-        *_step_told(benchmark, closed=closed),
-        *_answers_told(benchmark, answer),
-        *_left_out(answer),
-    ]
-
-
-def _revision_told(answer: Answer) -> Iterator[str]:
     shown, newest = answer["truth_revision"], answer["newest_truth_revision"]
-    if newest > shown > 0:
-        yield (
+    if newest > shown > 0:  # number of sequences and step are those of the newest truth
+        facts = [
             f"It shows revision {shown} of the ground truth until it moves to revision {newest}."
-        )
+        ]
+    else:
+        facts = [
+            *_sequences_told(benchmark, answer, closed=closed),
+            *_step_told(benchmark, closed=closed),
+        ]
+    return [*facts, *_answers_told(benchmark, answer), *_left_out(answer)]
 
 
 def _sequences_told(benchmark: Answer, answer: Answer, *, closed: bool) -> Iterator[str]:

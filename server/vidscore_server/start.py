@@ -6,9 +6,11 @@ import asyncio
 import ctypes
 import gc
 import logging
+import os
 import resource
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -26,6 +28,9 @@ while a thousand batches are pending."""
 
 SWITCH_INTERVAL_S = 0.001
 """Time after which a thread yields the GIL to the event loop; Python's default is 5 ms."""
+
+ENDING_S = 5.0
+"""Time for threads to end after the server has stopped; then the process ends without them."""
 
 MMAP_THRESHOLD_BYTES = 1 << 18
 """Allocations of at least this size are mapped, and return to the system when freed."""
@@ -121,12 +126,34 @@ def run(settings: Settings, ready: Ready = lambda _, __: None) -> None:
     workers = WorkerPool(settings.workers)
     executor = open_executor(settings, workers)
     try:
-        asyncio.run(serve(settings, workers, ready, store, executor))
+        asyncio.run(_serve_and_end(settings, workers, ready, store, executor))
     finally:
         executor.close()
         workers.close()
         if store is not None:
             store.close()
+
+
+async def _serve_and_end(
+    settings: Settings,
+    workers: WorkerPool,
+    ready: Ready,
+    store: SqlStore | None,
+    executor: JobRunner,
+) -> None:
+    """Serve, and end the process soon after that, even if a thread never returns.
+
+    Python waits for the threads of the event loop. One may be in a plug-in, or wait for a database
+    that is away. Everything that was acknowledged is durable by then.
+    """
+    code = 1
+    try:
+        await serve(settings, workers, ready, store, executor)
+        code = 0
+    finally:
+        ending = threading.Timer(ENDING_S, os._exit, (code,))
+        ending.daemon = True
+        ending.start()
 
 
 def require_extras(settings: Settings) -> None:

@@ -72,3 +72,24 @@ def test_a_server_starts_if_the_hard_limit_itself_is_refused(
 
     monkeypatch.setattr("resource.setrlimit", refuse)
     raise_file_limit()
+
+
+LEFT_BEHIND = """
+import asyncio
+import time
+from vidscore_server import start
+from vidscore_server.settings import Settings
+
+async def serve(*_):
+    asyncio.get_running_loop().run_in_executor(None, time.sleep, 600)
+
+start.serve = serve
+start.ENDING_S = 0.1
+start.run(Settings(workers=1))
+"""
+
+
+def test_a_thread_that_never_ends_does_not_keep_a_server_that_has_stopped() -> None:
+    """Such as one in the scores of a plug-in, or one that waits for a database that is away."""
+    done = subprocess.run([sys.executable, "-c", LEFT_BEHIND], timeout=60, check=False)
+    assert done.returncode == 0

@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from vidscore_evaluators.errors import UnknownEvaluatorError
+from vidscore_evaluators.errors import UnknownEvaluatorError, VidscoreError
 from vidscore_evaluators.evaluator import Evaluator, Measure, Needs, Task
 from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.parameters import describe_parameters, parse_parameters
@@ -136,11 +136,18 @@ def create_evaluator(
         specification: The benchmark's specification.
 
     Raises:
-        UnknownEvaluatorError: If there is no evaluator of that name.
+        UnknownEvaluatorError: If there is no evaluator of that name, or that of a distribution
+            cannot be made.
         ParameterError: With every fault of the parameters.
     """
     chosen = evaluator_class(name)
-    return chosen(parse_parameters(chosen.Parameters, parameters or {}), specification)
+    try:
+        return chosen(parse_parameters(chosen.Parameters, parameters or {}), specification)
+    except Exception as error:
+        if is_built_in(name) or isinstance(error, VidscoreError):
+            raise
+        reason = f"{type(error).__name__}: {error}"
+        raise UnknownEvaluatorError(f"the evaluator {name!r} cannot be used: {reason}") from error
 
 
 @cache

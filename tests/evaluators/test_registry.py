@@ -13,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.evaluators.toy import Toy
+from tests.evaluators.toy import Toy, ToyParameters
 from tests.support.plugin import PLUGIN, forget_plug_ins
 
 from vidscore_evaluators import registry
@@ -136,6 +136,23 @@ def test_a_plug_in_whose_module_fails_is_named_with_the_reason(
     points.append(_point("toy", "broken:Broken"))
     with pytest.raises(UnknownEvaluatorError, match=f"toy.*some-plugin.*{why}"):
         evaluator_class("toy")
+
+
+@pytest.mark.parametrize(
+    ("of", "function"), [(Toy, "__init__"), (ToyParameters, "faults")], ids=["class", "parameters"]
+)
+def test_an_evaluator_that_cannot_be_made_is_named_with_the_reason(
+    points: list[EntryPoint], monkeypatch: pytest.MonkeyPatch, of: type, function: str
+) -> None:
+    """One benchmark with such an evaluator would otherwise fail each list of benchmarks."""
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("no model")
+
+    points.append(_point("toy", "tests.evaluators.toy:Toy"))
+    monkeypatch.setattr(of, function, fail, raising=False)
+    with pytest.raises(UnknownEvaluatorError, match="'toy' cannot be used: RuntimeError: no model"):
+        create_evaluator("toy")
 
 
 def test_a_list_of_evaluators_leaves_out_those_that_cannot_be_used(

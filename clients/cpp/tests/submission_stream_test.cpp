@@ -303,15 +303,15 @@ TEST(SubmissionStream, SaysHowManyFramesItGivesUpWhenItIsClosedInVain) {
 }
 
 TEST(SubmissionStream, EndsACallWithoutAnAnswerWhenItIsClosedOrAborted) {
-  ClientOptions patient;
-  patient.timeout = std::chrono::hours(1);
+  ClientOptions unhurried;
+  unhurried.timeout = std::chrono::hours(1);
   for (const bool closes : {true, false}) {
     FakeSubmissions server;
     server.faults = {Fault::say_nothing};
     SubmitOptions options = options_of();
     options.delivery.unary = true;
     options.delivery.close_timeout = milliseconds(20);
-    SubmissionStream stream = server.client(patient).submit(options);
+    SubmissionStream stream = server.client(unhurried).submit(options);
     stream.send_batch(frames(0, 7));
     const auto came = [&server] {
       const detail::Lock lock = server.lock();

@@ -153,30 +153,6 @@ def test_a_close_that_fails_reports_the_number_of_lost_frames(
     fake.go_on.set()
 
 
-@pytest.mark.parametrize("end", ["close", "abort"])
-def test_ending_a_stream_ends_a_call_that_gets_no_answer(
-    submitting: Submitting, fake: FakeSubmissions, end: str
-) -> None:
-    before = stream_threads()
-    arrived, answer = threading.Event(), threading.Event()
-
-    def be_silent(*_: object) -> None:
-        arrived.set()
-        answer.wait(WAIT_S)
-
-    fake.faults.before = [be_silent]
-    with submitting(delivery=Delivery(unary=True, close_timeout_s=0.05)) as stream:
-        send(stream, range(3))
-        assert arrived.wait(WAIT_S)
-        if end == "close":
-            with pytest.raises(DeadlineError):
-                stream.close()
-        else:
-            stream.abort()
-        assert stream_threads() == before
-        answer.set()
-
-
 def test_closing_an_aborted_stream_does_nothing(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:

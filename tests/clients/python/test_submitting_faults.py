@@ -15,12 +15,13 @@ from tests.clients.python.fake_submissions import (
     refuse,
     refusing,
 )
-from tests.clients.python.streaming import frames
+from tests.clients.python.streaming import frames, stream_threads
 from tests.clients.python.submitting import ONE_BY_ONE, QUICK, Submitting, numbers_of, send
 from tests.support.waiting import eventually
 
 from vidscore_client import (
     ConflictError,
+    DeadlineError,
     Delivery,
     InternalError,
     Retry,
@@ -267,3 +268,27 @@ def test_a_server_that_takes_smaller_messages_than_it_stated_gets_them(
     assert numbers_of(fake) == list(range(16))
     assert fake.batches.keys() == {0, 8, 10, 12, 14}
     assert fake.epoch == 1
+
+
+@pytest.mark.parametrize("end", ["close", "abort"])
+def test_ending_a_stream_ends_a_call_that_gets_no_answer(
+    submitting: Submitting, fake: FakeSubmissions, end: str
+) -> None:
+    before = stream_threads()
+    arrived, answer = threading.Event(), threading.Event()
+
+    def be_silent(*_: object) -> None:
+        arrived.set()
+        answer.wait(WAIT_S)
+
+    fake.faults.before = [be_silent]
+    with submitting(delivery=Delivery(unary=True, close_timeout_s=0.05)) as stream:
+        send(stream, range(3))
+        assert arrived.wait(WAIT_S)
+        if end == "close":
+            with pytest.raises(DeadlineError):
+                stream.close()
+        else:
+            stream.abort()
+        assert stream_threads() == before
+        answer.set()

@@ -103,13 +103,13 @@ def test_shapes_that_the_evaluator_leaves_open_follow_from_the_truth(
 def test_names_that_a_benchmark_lacks_are_refused_or_warned_about_on_standard_error(
     folder: Path, organiser: Call, falcon: Call
 ) -> None:
-    """`street.mp4` and `Car` instead of `street` and `car`; correct names give no output."""
+    """`street.mp4` instead of `street`, `Car` beside `car`; correct names give no output."""
     (folder / "named.toml").write_text('title = "Named"\n[[evaluators]]\nname = "f1"\n')
     rows = "sequence,frame,x1,y1,x2,y2,class\nstreet,1,0,0,9,9,car\n"
     for name, text in {
         "right": rows,
         "sequence": rows.replace("street", "street.mp4"),
-        "label": rows.replace("car", "Car"),
+        "label": rows + "street,1,0,0,9,9,Car\n",
     }.items():
         (folder / f"{name}.csv").write_text(text)
     well(organiser("benchmark", "create", "named", "named.toml"))

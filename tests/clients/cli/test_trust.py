@@ -87,7 +87,7 @@ def test_criterion_can_write_to_a_file(tmp_path: Path) -> None:
         (("ranking", "spotgeo", "--truth", "t", "--system", "x", "--pictures", "/no/such"),
          "there is no folder /no"),
         (("ranking", "spotgeo", "--truth", "t", "--system", "x", "--pictures", __file__),
-         "test_trust.py is no folder"),
+         "test_trust.py is not a folder"),
     ],
 )  # fmt: skip
 def test_an_invalid_command_line_is_a_usage_error(arguments: tuple[str, ...], message: str) -> None:

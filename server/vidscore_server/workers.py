@@ -144,7 +144,9 @@ class WorkerPool:
                 log(logging.ERROR, "worker died", evaluator=job.evaluator)
             except asyncio.CancelledError:
                 # The worker stays busy until the job has ended.
-                loop.call_later(ABANDONED_S, worker.abandon, future)
+                ending = loop.call_later(ABANDONED_S, worker.abandon, future)
+                # Otherwise the timer would keep the result.
+                future.add_done_callback(partial(_cancel_soon, loop, ending))
                 raise
         raise WorkerLostError(
             f"the work for {job.evaluator} killed {ATTEMPTS} worker processes; it is not retried"
@@ -230,6 +232,11 @@ def _call_soon(
 ) -> None:
     with suppress(RuntimeError):  # the event loop is closed
         loop.call_soon_threadsafe(take_back, worker, future)
+
+
+def _cancel_soon(loop: asyncio.AbstractEventLoop, timer: asyncio.TimerHandle, _: object) -> None:
+    with suppress(RuntimeError):  # as above
+        loop.call_soon_threadsafe(timer.cancel)
 
 
 def _log_started(started: Future[int]) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import multiprocessing
 import os
 import signal
 import sys
 import time
+import weakref
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,7 +31,13 @@ from vidscore_server.api.batches import read_batch
 from vidscore_server.domain.batches import BatchRules
 from vidscore_server.errors import WorkerLostError, WorkFailedError
 from vidscore_server.settings import Settings
-from vidscore_server.workers import ANSWER_SHARE, WorkerPool, run_analysis, run_bounded
+from vidscore_server.workers import (
+    ANSWER_SHARE,
+    WorkerPool,
+    _Worker,
+    run_analysis,
+    run_bounded,
+)
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("moody")]
 
@@ -128,6 +137,30 @@ async def test_a_job_that_goes_on_without_its_caller_is_ended(
         assert pool.process_ids != [process_id]
     finally:
         await asyncio.to_thread(pool.close)
+
+
+async def test_the_result_of_a_job_without_a_caller_is_not_kept(
+    workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise results of megabytes would pile up while clients begin streams and leave."""
+    monkeypatch.setattr("vidscore_server.workers.ABANDONED_S", 600.0)
+    submit, submitted = _Worker.submit, []
+
+    def recorded(worker: _Worker, job: Any, work: Any) -> Any:
+        future = submit(worker, job, work)
+        submitted.append(weakref.ref(future))
+        return future
+
+    monkeypatch.setattr(_Worker, "submit", recorded)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await workers.run(_job(mood="slow", delay_s=0.3))
+
+    def is_gone() -> bool:
+        gc.collect()  # of the frames of the cancelled call
+        return submitted[0]() is None
+
+    await until(is_gone)
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ from vidscore_evaluators.tally import Tally
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.parts import truth_to_score
 from vidscore_server.domain.portions import public_side
-from vidscore_server.domain.scorer import Scorer, Sides
+from vidscore_server.domain.scorer import Scorer, Sides, quoting_nothing
 from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord
 
@@ -164,7 +164,8 @@ class LiveRun:
 
     def reports(self) -> list[Report]:
         """Reports over the completed sequences."""
-        return [accumulator.report() for accumulator in self.accumulators]
+        with quoting_nothing():
+            return [accumulator.report() for accumulator in self.accumulators]
 
 
 class News(Struct, frozen=True, eq=False):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -44,6 +45,7 @@ from vidscore_server.domain.scores import PackedReport, Result, pack_report, sub
 from vidscore_server.domain.truth import TruthStore
 from vidscore_server.errors import WorkFailedError
 from vidscore_server.executors import JobRunner
+from vidscore_server.logs import places_of
 from vidscore_server.store import Reader
 from vidscore_server.workers import WorkerPool
 
@@ -373,13 +375,25 @@ class Scorer:
         return definition, truth, not record.complete
 
 
-async def _tallied(runner: JobRunner, job: Job) -> bytes:
-    """Run a job over hidden truth."""
+@contextmanager
+def quoting_nothing() -> Iterator[None]:
+    """Run an evaluator over hidden truth.
+
+    Both sides were checked when they came. So if it refuses them, it is wrong, and may quote the
+    truth; if it calls `sys.exit`, it would end the server.
+
+    Raises:
+        WorkFailedError: In place of such an error; it has its place alone.
+    """
     try:
+        yield
+    except (InputError, SystemExit) as error:
+        raise WorkFailedError(places_of(error)) from None
+
+
+async def _tallied(runner: JobRunner, job: Job) -> bytes:
+    with quoting_nothing():
         return await runner.run(job)
-    except InputError as error:
-        # Both sides were checked when they came: the evaluator is wrong, and may quote the truth.
-        raise WorkFailedError([f"{type(error).__qualname__} of {job.evaluator}"]) from None
 
 
 def _tally(evaluator: Evaluator[Any], data: list[bytes]) -> Tally:
@@ -387,7 +401,8 @@ def _tally(evaluator: Evaluator[Any], data: list[bytes]) -> Tally:
 
 
 def _reports(evaluators: Sequence[Evaluator[Any]], tallies: Sequence[Tally]) -> list[Report]:
-    return [one.report(tally) for one, tally in zip(evaluators, tallies, strict=True)]
+    with quoting_nothing():
+        return [one.report(tally) for one, tally in zip(evaluators, tallies, strict=True)]
 
 
 def _answers(plan: _Plan) -> dict[Portion, StreamingAnswers]:
@@ -421,7 +436,9 @@ def _results(
     def packed(row: int, portion: Portion, tally: Tally) -> PackedReport:
         evaluator = definition.evaluators[row]
         online = streaming[portion][row] if portion in streaming else None
-        return pack_report(definition, evaluator, evaluator.report(tally), submitted, online)
+        with quoting_nothing():
+            report = evaluator.report(tally)
+        return pack_report(definition, evaluator, report, submitted, online)
 
     return [
         Result(

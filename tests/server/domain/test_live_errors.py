@@ -16,18 +16,25 @@ from vidscore_protos.v1 import submission_service_pb2
 pytestmark = pytest.mark.usefixtures("moody")
 
 
-async def test_a_fault_that_an_evaluator_finds_in_the_truth_is_not_told(hosted: Hosted) -> None:
+@pytest.mark.parametrize(
+    ("mood", "when_scoring"), [("input_error", False), ("input_error", True), ("exit", True)]
+)
+async def test_an_error_of_an_evaluator_over_hidden_truth_is_not_told(
+    hosted: Hosted, mood: str, when_scoring: bool
+) -> None:
     """Its text may quote the truth, so it is a failure of the server, as that of a scoring is."""
     benchmark = dots(visibility=LIVE, minimum_frames=1)
     [evaluator] = benchmark.specification.evaluators
     evaluator.name = "moody"
-    evaluator.parameters.append(parameter("mood", "input_error"))
+    evaluator.parameters.append(parameter("mood", mood))
+    evaluator.parameters.append(parameter("when_scoring", when_scoring))
     await hosted.organiser.create(benchmark)
     await hosted.organiser.upload(sequence("a"))
     await hosted.red.append(await hosted.red.submission(), 0, sequence("a"))
     found = await refusal(_watch(hosted))
     assert found.code is grpc.StatusCode.INTERNAL
     assert "mood" not in found.message
+    assert "123.456" not in found.message
     assert not found.violations
 
 
@@ -38,3 +45,22 @@ async def _watch(hosted: Hosted) -> None:
             request, metadata=hosted.red.metadata
         ):
             pass
+
+
+@pytest.mark.parametrize("mood", ["input_error", "exit"])
+async def test_an_error_of_an_evaluator_that_computes_scores_fails_the_scoring_alone(
+    hosted: Hosted, mood: str
+) -> None:
+    benchmark = dots()
+    [evaluator] = benchmark.specification.evaluators
+    evaluator.name = "moody"
+    evaluator.parameters.append(parameter("mood", mood))
+    evaluator.parameters.append(parameter("when_scoring", True))
+    await hosted.organiser.create(benchmark)
+    await hosted.organiser.upload(sequence("a"))
+    await hosted.red.append(await hosted.red.submission(), 0, sequence("a"))
+    await hosted.red.seal()
+    failed = (await hosted.red.ended()).submission
+    assert failed.state_reason == "scoring_failed"
+    assert "mood" not in failed.state_message
+    assert "123.456" not in failed.state_message

@@ -34,6 +34,7 @@ class MoodyParameters:
     mood: Literal["calm", "slow", "crash", "crash_once", "error", "exit", "input_error"] = (
         parameter("calm", "What it does when it gets frames.")
     )
+    when_scoring: bool = parameter(False, "Whether it does so when it computes scores instead.")
     delay_s: float = parameter(0.0, "How long it is slow.", unit="s", minimum=0.0, maximum=60.0)
     marker: str = parameter("", "File that says that it was at work.")
     whole_sequences: bool = parameter(False, "Whether it needs whole sequences.")
@@ -70,7 +71,7 @@ class Moody(Evaluator[MoodyParameters]):
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         """Count frames and objects."""
-        if len(aligned.listed):
+        if len(aligned.listed) and not self.parameters.when_scoring:
             self._act()
         truth = aligned.truth
         names = [key.sequence for key in truth.sequences]
@@ -92,6 +93,8 @@ class Moody(Evaluator[MoodyParameters]):
 
     def scores(self, tally: Tally) -> Scores:
         """The counts, in all and for each sequence."""
+        if self.parameters.when_scoring:
+            self._act()
         table = tally.tables["counts"]
         columns = {name: table.count(name).tolist() for name in _SCHEMA.counts}
         return Scores(

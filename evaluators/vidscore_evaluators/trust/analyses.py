@@ -22,26 +22,28 @@ from vidscore_evaluators.trust.ranking import (
     distances_between,
     examine,
 )
-from vidscore_evaluators.trust.resampling import Bootstrap
+from vidscore_evaluators.trust.resampling import Bootstrap, doubts_of_draws
 from vidscore_evaluators.trust.sanity import SANITY_TESTS
 from vidscore_evaluators.trust.systems import Contest, Request
 from vidscore_evaluators.trust.tables import INDICATORS, error_rows, indicator_rows
 
 
 def ranking_document(
-    systems: Sequence[str], examined: Sequence[RankingTrust], seed: int
+    contest: Contest, examined: Sequence[RankingTrust], questions: Questions
 ) -> dict[str, Any]:
     """The rankings as a JSON document.
 
     Args:
-        systems: Names of the systems.
+        contest: The systems.
         examined: Their ranking by each evaluator.
-        seed: Seed of the order of ties in indicators.
+        questions: What was examined.
     """
+    systems = list(contest.systems)
     return {
-        "systems": list(systems),
-        "rankings": [_document(systems, one, seed) for one in examined],
+        "systems": systems,
+        "rankings": [_document(systems, one, questions.seed) for one in examined],
         "kendall_distances": distances_between(examined),
+        "notes": doubts_of_draws(contest) if questions.draws else [],
     }
 
 
@@ -79,9 +81,7 @@ def _draws(systems: Sequence[str], drawn: Bootstrap) -> dict[str, Any]:
     return {
         "draws": drawn.draws,
         "coverage": drawn.coverage,
-        "sequences": sum(drawn.domain_sizes),
-        "domain_sizes": list(drawn.domain_sizes),
-        "copies": [list(names) for names in drawn.copies],
+        "sequences": drawn.sequence_count,
         "intervals": [
             {
                 "system": system,
@@ -152,7 +152,7 @@ class RankingAnalysis(Struct, frozen=True, eq=False):
             )
             for evaluator in evaluators
         ]
-        return ranking_document(list(self.contest.systems), examined, self.questions.seed)
+        return ranking_document(self.contest, examined, self.questions)
 
 
 class CriterionAnalysis(Struct, frozen=True):

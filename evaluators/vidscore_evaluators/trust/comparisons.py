@@ -16,9 +16,7 @@ from vidscore_evaluators.trust.differences import TOP, Difference, SystemPair, V
 from vidscore_evaluators.trust.resampling import (
     COVERAGE,
     DRAWS,
-    domain_sizes,
-    doubt_of_copies,
-    doubt_of_few,
+    doubts_of_draws,
     possible_draws,
 )
 from vidscore_evaluators.trust.systems import Contest
@@ -31,8 +29,8 @@ class Comparison(Struct, frozen=True):
         evaluator: The evaluator.
         systems: Names of the systems.
         pairs: Each later system compared with the first one.
-        domain_sizes: Number of sequences of each domain.
-        copies: Names of the sequences of each video that has several, by its ground truth.
+        sequence_count: Number of sequences.
+        doubts: Caveats about the intervals, or why there are none.
         draws: Number of draws; 0 if each domain has a single sequence, so that no draw differs.
         coverage: Fraction of the draws that an interval covers.
         seed: Seed of the draws.
@@ -42,17 +40,12 @@ class Comparison(Struct, frozen=True):
     evaluator: Evaluator[Any]
     systems: tuple[str, ...]
     pairs: tuple[SystemPair, ...]
-    domain_sizes: tuple[int, ...]
-    copies: tuple[tuple[str, ...], ...]
+    sequence_count: int
+    doubts: tuple[str, ...]
     draws: int
     coverage: float
     seed: int
     top: int
-
-    @property
-    def sequence_count(self) -> int:
-        """Number of sequences."""
-        return sum(self.domain_sizes)
 
     def pair(self, system: str) -> SystemPair:
         """A later system compared with the first one.
@@ -92,7 +85,6 @@ class Comparison(Struct, frozen=True):
             **({"selection": to_dict(evaluator.selection)} if evaluator.selection else {}),
             "systems": list(self.systems),
             "sequences": self.sequence_count,
-            "domain_sizes": list(self.domain_sizes),
             "draws": self.draws,
             "coverage": self.coverage,
             "seed": self.seed,
@@ -140,8 +132,8 @@ def compare_systems(
         evaluator,
         tuple(contest.systems),
         pairs,
-        domain_sizes(sequences),
-        contest.copies,
+        len(sequences),
+        tuple(doubts_of_draws(contest)),
         possible_draws(sequences, draws),
         coverage,
         seed,
@@ -183,18 +175,12 @@ def _between(found: Difference, sign: float) -> str:
 
 
 def _notes(one: Comparison) -> Iterator[str]:
-    if max(one.domain_sizes) < 2:
-        found = "Each domain has" if len(one.domain_sizes) > 1 else "There is"
+    if one.draws:
         yield (
-            f"{found} only one sequence, so nothing can be said about others: "
-            "no interval, and no system is called better."
+            f"In brackets: the {100.0 * one.coverage:g} % interval of the difference over "
+            f"{one.draws} draws of the {one.sequence_count} sequences, seed {one.seed}."
         )
-        return
-    yield (
-        f"In brackets: the {100.0 * one.coverage:g} % interval of the difference over "
-        f"{one.draws} draws of the {one.sequence_count} sequences, seed {one.seed}."
-    )
-    yield from filter(None, (doubt_of_few(one.domain_sizes), doubt_of_copies(one.copies)))
+    yield from one.doubts
     if any(pair.frames is None for pair in one.pairs):
         yield f"{one.evaluator.name} does not say what became of objects, so no frames are listed."
 

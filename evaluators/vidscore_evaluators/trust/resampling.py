@@ -71,8 +71,7 @@ class Bootstrap(Struct, frozen=True, eq=False):
             A system may be in several groups.
         draws: Number of draws.
         coverage: Fraction of the draws that an interval covers.
-        domain_sizes: Number of sequences of each domain, which were drawn from.
-        copies: Names of the sequences of each video that has several.
+        sequence_count: Number of sequences that were drawn from.
     """
 
     intervals: tuple[Mapping[Key, Interval], ...]
@@ -80,8 +79,7 @@ class Bootstrap(Struct, frozen=True, eq=False):
     groups: tuple[tuple[int, ...], ...]
     draws: int
     coverage: float
-    domain_sizes: tuple[int, ...]
-    copies: tuple[tuple[str, ...], ...]
+    sequence_count: int
 
 
 def domain_sizes(sequences: Sequence[SequenceKey]) -> tuple[int, ...]:
@@ -103,13 +101,23 @@ def possible_draws(sequences: Sequence[SequenceKey], draws: int) -> int:
     return draws if max(domain_sizes(sequences), default=0) > 1 else 0
 
 
-def doubt_of_few(sizes: Sequence[int]) -> str | None:
-    """Caveat about draws of so few sequences; None if they are enough.
+def doubts_of_draws(contest: Contest) -> list[str]:
+    """Caveats about intervals over draws of sequences, or why there are none.
 
     Args:
-        sizes: Number of sequences of each domain. The smallest counts: the variance over draws of n
-            sequences is too small by 1/n of it, however many domains there are.
+        contest: The systems, and the truth whose sequences are drawn.
     """
+    sizes = domain_sizes(contest.sequences)
+    if max(sizes, default=0) <= 1:
+        found = "Each domain has" if len(sizes) > 1 else "There is"
+        rest = "so nothing can be said about others: no interval, and no system is called better."
+        return [f"{found} only one sequence, {rest}"]
+    return list(filter(None, (_doubt_of_few(sizes), _doubt_of_copies(contest.copies))))
+
+
+def _doubt_of_few(sizes: Sequence[int]) -> str | None:
+    # The smallest domain counts: the variance over draws of n sequences is too small by 1/n of it,
+    # however many domains there are.
     fewest = min(sizes)
     if fewest >= FEW_SEQUENCES:
         return None
@@ -121,12 +129,7 @@ def doubt_of_few(sizes: Sequence[int]) -> str | None:
     )
 
 
-def doubt_of_copies(copies: Sequence[Sequence[str]]) -> str | None:
-    """Caveat about draws of sequences that are copies of one video; None if there are none.
-
-    Args:
-        copies: Names of the sequences of each video that has several.
-    """
+def _doubt_of_copies(copies: Sequence[Sequence[str]]) -> str | None:
     if not copies:
         return None
     names = first_of(copies[0], _MOST_NAMES)
@@ -177,8 +180,7 @@ def bootstrap(
         for values, system in zip(overall, by_system, strict=True)
     )
     groups = alike_groups(above, coverage)
-    sizes = domain_sizes(sequences)
-    return Bootstrap(intervals, above, groups, draws, coverage, sizes, contest.copies)
+    return Bootstrap(intervals, above, groups, draws, coverage, len(sequences))
 
 
 def sequence_tallies(evaluator: Evaluator[Any], contest: Contest) -> list[tuple[bytes, ...]]:

@@ -29,7 +29,6 @@ from vidscore_evaluators.trust.paper import (
     paper_error,
     paper_indicators,
 )
-from vidscore_evaluators.trust.resampling import doubt_of_copies, doubt_of_few
 from vidscore_evaluators.trust.systems import title_of
 
 HUNDREDTHS = 100.0
@@ -223,12 +222,8 @@ def ranking_tables(document: Part) -> list[TextTable]:
 
 
 def doubt_of_draws(document: Part) -> str | None:
-    """Caveats about draws of few sequences and of copies; None from older servers."""
-    drawn = [one["bootstrap"] for one in document["rankings"] if one["bootstrap"] is not None]
-    if not drawn or "domain_sizes" not in drawn[0]:
-        return None
-    doubts = (doubt_of_few(drawn[0]["domain_sizes"]), doubt_of_copies(drawn[0]["copies"]))
-    return " ".join(filter(None, doubts)) or None
+    """Caveats about intervals, or why there are none; None from older servers."""
+    return " ".join(document.get("notes", ())) or None
 
 
 def ranking_pictures(document: Part) -> Iterator[tuple[str, str]]:

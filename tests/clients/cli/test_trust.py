@@ -153,16 +153,30 @@ def test_a_warning_about_the_truth_is_printed_once_for_all_systems(tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_ranking_shows_intervals_and_groups_of_several_sequences(data: Path) -> None:
-    """Neovision2's two videos; a system and its copy cannot be told apart."""
+def test_ranking_shows_intervals_and_groups_of_several_sequences(tmp_path: Path) -> None:
+    """Two videos; a system and its copy cannot be told apart."""
+    sides = tmp_path / "sides.csv"
+    sides.write_text("sequence,frame,x1,y1,x2,y2\na,0,1,1,9,9\nb,0,1,1,9,9\n")
     result = run(
-        "trust", "ranking", "neovision2", "--truth", str(data / "truth"), "--draws", "30",
-        "--system", f"one={data / 'detections'}", "--system", f"other={data / 'detections'}",
+        "trust", "ranking", "f1", "--truth", str(sides), "--draws", "30",
+        "--system", f"one={sides}", "--system", f"other={sides}",
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
     assert "95% interval" in result.stdout
     assert re.search(r"one +1 .* a\n *other +1 .* a\n", result.stdout)
     assert "2 sequences are few" in result.stdout
+
+
+@pytest.mark.slow
+def test_ranking_says_why_one_video_in_each_domain_has_no_interval(data: Path) -> None:
+    """Neovision2's two videos are of two domains, within which videos are drawn."""
+    result = run(
+        "trust", "ranking", "neovision2", "--truth", str(data / "truth"), "--draws", "30",
+        "--system", f"one={data / 'detections'}", "--system", f"other={data / 'detections'}",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert "95% interval" not in result.stdout
+    assert "Each domain has only one sequence" in result.stdout
 
 
 def test_ranking_names_the_place_of_a_fault_in_a_file(data: Path) -> None:

@@ -26,7 +26,7 @@ from vidscore_evaluators.trust.differences import (
     SystemPair,
     Verdict,
 )
-from vidscore_evaluators.trust.resampling import doubt_of_few, draw_sequences
+from vidscore_evaluators.trust.resampling import doubts_of_draws, draw_sequences
 from vidscore_evaluators.trust.systems import Contest
 
 Counts = list[tuple[int, int, int]]
@@ -334,8 +334,13 @@ def test_copies_of_a_video_are_named(lengths: tuple[int, ...], found: str | None
 def test_the_smallest_domain_decides_whether_sequences_are_few(
     sizes: tuple[int, ...], found: str | None
 ) -> None:
-    doubt = doubt_of_few(sizes)
-    assert doubt is None if found is None else str(doubt).startswith(found)
+    sequences = {
+        (f"domain {domain}", str(row)): {0: [box(0)]}
+        for domain, size in enumerate(sizes)
+        for row in range(size)
+    }
+    doubts = doubts_of_draws(Contest.of(make_annotations(sequences, arity=4), {}))
+    assert [doubt[: len(found or "")] for doubt in doubts] == ([] if found is None else [found])
 
 
 def test_a_score_that_is_undefined_decides_nothing() -> None:
@@ -383,7 +388,7 @@ def test_a_score_that_one_system_lacks_has_no_difference() -> None:
 
 def test_two_sequences_of_a_domain_are_enough_for_the_difference() -> None:
     one = compared(draws=20)(a=A[:3], b=B[:3])
-    assert (one.draws, one.domain_sizes) == (20, (2, 1))
+    assert (one.draws, one.sequence_count) == (20, 3)
     assert pair_of(one).overall.low is not None
 
 

@@ -125,13 +125,12 @@ def test_everything_is_computed_for_each_evaluator() -> None:
     examined = [examine(evaluator, contest, questions) for evaluator in evaluators]
     assert [one.ranks.tolist() for one in examined] == [[1, 2, 3], [1, 2, 3]]
     assert distances_between(examined) == [[0.0, 0.0], [0.0, 0.0]]
-    document = ranking_document(list(contest.systems), examined, seed=1)
+    document = ranking_document(contest, examined, questions)
     [first, second] = document["rankings"]
     assert first["ranks"] == {"sharp": 1, "middling": 2, "blurred": 3}
     assert {sweep["parameter"] for sweep in second["sweeps"]} == {"cutoff", "order"}
     assert first["bootstrap"]["draws"] == 20
     assert first["bootstrap"]["sequences"] == len(contest.sequences)
-    assert first["bootstrap"]["domain_sizes"] == [len(contest.sequences)]
     assert first["noise"]["trials"] == 3
     shown = [table.title for table in ranking_tables(document)]
     assert shown[0] == "spotgeo: ranking"
@@ -139,29 +138,30 @@ def test_everything_is_computed_for_each_evaluator() -> None:
 
 
 @pytest.mark.parametrize(
-    ("drawn", "doubted"),
-    [
-        ({"domain_sizes": [9], "copies": []}, True),
-        ({"domain_sizes": [10, 10], "copies": []}, False),
-        ({"domain_sizes": [10, 9], "copies": []}, True),
-        ({"domain_sizes": [10], "copies": [["a", "b"]]}, True),
-        ({"sequences": 9}, False),
-        (None, False),
-    ],
-)
-def test_draws_of_few_sequences_of_a_domain_or_of_copies_give_a_warning(
-    drawn: dict[str, Any] | None, doubted: bool
+    ("sequences", "draws", "said"),
+    [(1, 20, "There is only one sequence"), (9, 20, "9 sequences are few: "), (10, 20, None),
+     (9, 0, None)],
+)  # fmt: skip
+def test_the_document_says_what_makes_intervals_unreliable_or_impossible(
+    sequences: int, draws: int, said: str | None
 ) -> None:
-    """Where they are counted, which servers of earlier versions do not."""
-    assert (doubt_of_draws({"rankings": [{"bootstrap": drawn}]}) is not None) is doubted
+    contest = points_contest(sequences=sequences)
+    document = ranking_document(contest, [], Questions(draws=draws))
+    doubt = doubt_of_draws(document)
+    assert doubt is None if said is None else str(doubt).startswith(said)
+
+
+def test_a_document_of_an_older_server_has_no_doubts() -> None:
+    assert doubt_of_draws({"rankings": [{"bootstrap": {"draws": 20, "sequences": 9}}]}) is None
 
 
 def test_a_single_sequence_has_everything_except_a_bootstrap() -> None:
     contest = points_contest(sequences=1)
-    found = examine(create_evaluator("spotgeo"), contest, Questions(draws=20))
+    questions = Questions(draws=20)
+    found = examine(create_evaluator("spotgeo"), contest, questions)
     assert found.bootstrap is None
     assert found.noise is None
-    assert ranking_document(list(contest.systems), [found], 1)["rankings"][0]["bootstrap"] is None
+    assert ranking_document(contest, [found], questions)["rankings"][0]["bootstrap"] is None
 
 
 def test_a_picture_has_a_line_and_a_name_for_each_system() -> None:

@@ -197,4 +197,4 @@ def test_an_interval_lies_between_percentiles_of_the_draws_that_define_its_score
 
 def test_two_sequences_are_enough_for_draws() -> None:
     found = bootstrap(create_evaluator("spotgeo"), points_contest(sequences=2), draws=5)
-    assert (found.draws, found.domain_sizes) == (5, (2,))
+    assert (found.draws, found.sequence_count) == (5, 2)

@@ -87,8 +87,9 @@ class Exchange:
 
     @property
     def held_responses(self) -> list[Document]:
-        """The responses that a later server must give."""
-        return self.responses[-1:] if self.last_only else self.responses
+        """The responses that a later server must give, and may add to."""
+        held: list[Document] = _opened(self.responses[-1:] if self.last_only else self.responses)
+        return held
 
 
 def methods() -> dict[str, MethodDescriptor]:
@@ -139,6 +140,16 @@ def places(document: Document, place: str = "") -> Iterator[tuple[str, Document]
             yield from places(value, f"{place}[{index}]")
     else:
         yield place, document
+
+
+def _opened(document: Document) -> Document:
+    """A document whose text of a further document is replaced by that document."""
+    if isinstance(document, dict):
+        return {
+            key: json.loads(value) if key == "documentJson" else _opened(value)
+            for key, value in document.items()
+        }
+    return [_opened(entry) for entry in document] if isinstance(document, list) else document
 
 
 def without(document: Document, left_out: Callable[[str], bool], place: str = "") -> Document:

@@ -236,7 +236,7 @@ def _options(host: str, tls: Tls | None, keepalive: Keepalive) -> Options:
         ("grpc.primary_user_agent", USER_AGENT),
         ("grpc.max_receive_message_length", MAXIMUM_RESPONSE_BYTES),
         # gRPC's own retries lose the end of some calls whose server has just gone: reading then
-        # lasts for ever, in spite of the deadline. This package retries by itself.
+        # lasts for ever, in spite of the deadline. Streams and waits of this package try again.
         ("grpc.enable_retries", 0),
         *_RECONNECTION,
         *_keepalive_options(keepalive),

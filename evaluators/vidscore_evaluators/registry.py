@@ -48,8 +48,8 @@ _BUILT_IN = {
 EvaluatorClass = type[Evaluator[Any]]
 
 _DECLARED = {
-    "version": "a text",
-    "title": "a text",
+    "version": "a string",
+    "title": "a string",
     "task": "a Task",
     "needs": "a Needs",
     "measures": "a tuple of Measure, each with a name of its own",

@@ -172,7 +172,7 @@ class _Plain:
     ("missing", "value", "why"),
     [
         ("name", None, "it calls itself None"),
-        ("version", None, "its version is None, expected a text"),
+        ("version", None, "its version is None, expected a string"),
         ("task", "detection", "its task is 'detection', expected a Task"),
         ("needs", None, "its needs is None, expected a Needs"),
         ("measures", None, "its measures is None, expected a tuple of Measure"),

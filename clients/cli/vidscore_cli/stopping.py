@@ -1,4 +1,4 @@
-"""The end of a command that a service manager, or a container's host, stops."""
+"""How commands end that a person, a service manager or a container's host stops by a signal."""
 
 from __future__ import annotations
 
@@ -26,3 +26,24 @@ def interrupted_by_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def stopped_by_signals(stopping: threading.Event) -> Iterator[None]:
+    """Stop cleanly at the first SIGINT or SIGTERM; the next one has its previous effect."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def stop(number: int, _frame: object) -> None:
+        stopping.set()
+        signal.signal(number, before[signal.Signals(number)])
+
+    for number in before:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -12,6 +12,7 @@ sensitivity is in ranks per step.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ LEAST_COPIED = 20
 """Number of objects from which sequences with the same ground truth must be copies."""
 
 
-class Contest(Struct, frozen=True):
+class Contest(Struct, frozen=True, dict=True):
     """Systems that are to be ranked.
 
     Attributes:
@@ -80,7 +81,7 @@ class Contest(Struct, frozen=True):
         used = np.unique(self.truth.frame_sequences).tolist()
         return sorted(self.truth.sequences[row] for row in used)
 
-    @property
+    @cached_property
     def copies(self) -> tuple[tuple[str, ...], ...]:
         """Names of sequences with the same ground truth, of at least `LEAST_COPIED` objects.
 

@@ -34,7 +34,7 @@ from vidscore_server.domain.policy import Policy
 from vidscore_server.domain.portions import public_side
 from vidscore_server.domain.quotas import IN_ALL, quotas_of
 from vidscore_server.domain.release import released_outcomes
-from vidscore_server.domain.scorer import Scorer
+from vidscore_server.domain.scorer import Scorer, quoting_nothing
 from vidscore_server.domain.scores import MAXIMUM_SCORES
 from vidscore_server.domain.submissions import visible
 from vidscore_server.errors import (
@@ -44,7 +44,6 @@ from vidscore_server.errors import (
     NotScoredError,
     PermissionDeniedError,
     QuotaError,
-    WorkFailedError,
 )
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import ScoreRecord
@@ -219,15 +218,12 @@ class SubmissionOutcomes:
         job = make_job(plan.evaluator, truth, detections)
         limit_s = self._context.settings.scoring_timeout_s
         try:
-            async with asyncio.timeout(limit_s):
-                outcomes = await self._workers.outcomes(job, plan.at)
+            with quoting_nothing():  # the point was checked before
+                async with asyncio.timeout(limit_s):
+                    outcomes = await self._workers.outcomes(job, plan.at)
         except TimeoutError:
             found = f"a part of the outcomes of {plan.name} takes longer"
             raise LimitError(found, "scoring_timeout_s", limit_s) from None
-        except InputError:
-            # The point was checked before, so this is an error in the data, which may quote the
-            # truth.
-            raise WorkFailedError([f"outcomes of {plan.evaluator.name}"]) from None
         return await asyncio.to_thread(released_outcomes, plan.caller, outcomes)
 
     def _find(

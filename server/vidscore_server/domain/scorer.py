@@ -180,7 +180,7 @@ class Scorer:
         for budget_s in answers.budgets_s:
             held = await asyncio.to_thread(answers.held, budget_s)
             tallies = await self.tallies(evaluators, answers.truth, held, runner=runner)
-            by_budget.append(await asyncio.to_thread(_reports, evaluators, tallies))
+            by_budget.append(await asyncio.to_thread(reports_of, evaluators, tallies))
         return online_reports(evaluators, answers, by_budget)
 
     async def _place_tallies(
@@ -400,7 +400,12 @@ def _tally(evaluator: Evaluator[Any], data: list[bytes]) -> Tally:
     return merge_tallies([evaluator.identity_tally, *map(tally_from_bytes, data)])
 
 
-def _reports(evaluators: Sequence[Evaluator[Any]], tallies: Sequence[Tally]) -> list[Report]:
+def reports_of(evaluators: Sequence[Evaluator[Any]], tallies: Sequence[Tally]) -> list[Report]:
+    """The reports of evaluators over hidden truth.
+
+    Raises:
+        WorkFailedError: As for `quoting_nothing`.
+    """
     with quoting_nothing():
         return [one.report(tally) for one, tally in zip(evaluators, tallies, strict=True)]
 

@@ -21,7 +21,7 @@ from vidscore_server.domain.context import Context
 from vidscore_server.domain.live import REST_FACTOR
 from vidscore_server.domain.live_run import State
 from vidscore_server.domain.names import SubmissionName
-from vidscore_server.domain.scorer import Scorer, Sides, quoting_nothing
+from vidscore_server.domain.scorer import Scorer, Sides, quoting_nothing, reports_of
 from vidscore_server.errors import PermissionDeniedError
 from vidscore_server.store import Reader
 
@@ -124,8 +124,8 @@ class Windows:
         if not truth.frame_count:
             return None
         tallies = await self._scorer.tallies(evaluators, truth, detections)
+        reports = reports_of(evaluators, tallies)
         with quoting_nothing():
-            reports = [one.report(tally) for one, tally in zip(evaluators, tallies, strict=True)]
             told = await asyncio.to_thread(with_hours, reports, evaluators, truth, detections)
         return ScoreWindow(truth.frame_count, tuple(told))
 

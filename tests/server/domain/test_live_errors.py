@@ -11,7 +11,7 @@ from tests.server.domain.test_live import LIVE, sequence
 from tests.server.scene import parameter
 from tests.support.waiting import TIMEOUT_S
 
-from vidscore_protos.v1 import submission_service_pb2
+from vidscore_protos.v1 import benchmark_pb2, submission_service_pb2
 
 pytestmark = pytest.mark.usefixtures("moody")
 
@@ -23,7 +23,18 @@ async def test_an_error_of_an_evaluator_over_hidden_truth_is_not_told(
     hosted: Hosted, mood: str, when_scoring: bool
 ) -> None:
     """Its text may quote the truth, so it is a failure of the server, as that of a scoring is."""
-    benchmark = dots(visibility=LIVE, minimum_frames=1)
+    await _submit(hosted, dots(visibility=LIVE, minimum_frames=1), mood, when_scoring=when_scoring)
+    found = await refusal(_watch(hosted))
+    assert found.code is grpc.StatusCode.INTERNAL
+    assert "mood" not in found.message
+    assert "123.456" not in found.message
+    assert not found.violations
+
+
+async def _submit(
+    hosted: Hosted, benchmark: benchmark_pb2.Benchmark, mood: str, *, when_scoring: bool
+) -> None:
+    """Submit a sequence to a benchmark whose evaluator fails."""
     [evaluator] = benchmark.specification.evaluators
     evaluator.name = "moody"
     evaluator.parameters.append(parameter("mood", mood))
@@ -31,11 +42,6 @@ async def test_an_error_of_an_evaluator_over_hidden_truth_is_not_told(
     await hosted.organiser.create(benchmark)
     await hosted.organiser.upload(sequence("a"))
     await hosted.red.append(await hosted.red.submission(), 0, sequence("a"))
-    found = await refusal(_watch(hosted))
-    assert found.code is grpc.StatusCode.INTERNAL
-    assert "mood" not in found.message
-    assert "123.456" not in found.message
-    assert not found.violations
 
 
 async def _watch(hosted: Hosted) -> None:
@@ -51,14 +57,7 @@ async def _watch(hosted: Hosted) -> None:
 async def test_an_error_of_an_evaluator_that_computes_scores_fails_the_scoring_alone(
     hosted: Hosted, mood: str
 ) -> None:
-    benchmark = dots()
-    [evaluator] = benchmark.specification.evaluators
-    evaluator.name = "moody"
-    evaluator.parameters.append(parameter("mood", mood))
-    evaluator.parameters.append(parameter("when_scoring", True))
-    await hosted.organiser.create(benchmark)
-    await hosted.organiser.upload(sequence("a"))
-    await hosted.red.append(await hosted.red.submission(), 0, sequence("a"))
+    await _submit(hosted, dots(), mood, when_scoring=True)
     await hosted.red.seal()
     failed = (await hosted.red.ended()).submission
     assert failed.state_reason == "scoring_failed"

@@ -5,11 +5,9 @@ Each has its own thread.
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -33,6 +31,7 @@ from vidscore_cli.failures import ServerUnreachableError
 from vidscore_cli.output import say
 from vidscore_cli.records import short_names
 from vidscore_cli.remote import detection_arity, open_client
+from vidscore_cli.stopping import stopped_by_signals
 from vidscore_cli.waiting import Breaks, told_while_waiting
 from vidscore_evaluators.feeds import schema_of_name
 from vidscore_evaluators.names import counted
@@ -93,7 +92,7 @@ def run_bridge(typed: BridgeChoices) -> None:
     """
     stopping = threading.Event()
     with (
-        _stopped_by_signals(stopping),
+        stopped_by_signals(stopping),
         open_client(typed.server) as client,
         _Bridge(client, typed, stopping) as bridge,
     ):
@@ -293,27 +292,6 @@ class _Bridge:
             ):
                 if count:
                     say(f"Warning: {run.name}: {what}: {count}", err=True)
-
-
-@contextmanager
-def _stopped_by_signals(stopping: threading.Event) -> Iterator[None]:
-    """Stop cleanly at the first SIGINT or SIGTERM; the next one has its previous effect."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def stop(number: int, _frame: object) -> None:
-        stopping.set()
-        signal.signal(number, before[signal.Signals(number)])
-
-    for number in before:
-        signal.signal(number, stop)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def source_opener(choice: SourceChoice) -> Opener:

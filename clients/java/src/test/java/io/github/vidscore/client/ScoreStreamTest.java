@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -255,29 +256,26 @@ class ScoreStreamTest {
     closed.close();
     assertThrows(CallCancelledException.class, () -> closed.send(box(0)));
     RuntimeException mistake = new IllegalStateException("mistake");
-    Live throwing =
-        Live.everyFrames(1)
-            .withOnReport(
-                report -> {
-                  throw mistake;
-                });
-    try (ScoreStream stream = client.scoreStream(byFake().live(throwing).build())) {
-      stream.sendBatch(Side.DETECTIONS, boxes(0, 1));
-      CallbackException failure = assertThrows(CallbackException.class, () -> stream.finish(LIMIT));
-      assertSame(mistake, failure.getCause());
-    }
+    assertCauseOfTheEnd(
+        mistake,
+        report -> {
+          throw mistake;
+        });
   }
 
   @Test
   void anErrorThatAListenerThrowsIsTheCauseOfTheStreamsEnd() {
     AssertionError mistake = new AssertionError("mistake");
-    Live throwing =
-        Live.everyFrames(1)
-            .withOnReport(
-                report -> {
-                  throw mistake;
-                });
-    try (ScoreStream stream = client.scoreStream(byFake().live(throwing).build())) {
+    assertCauseOfTheEnd(
+        mistake,
+        report -> {
+          throw mistake;
+        });
+  }
+
+  private void assertCauseOfTheEnd(Throwable mistake, Consumer<LiveReport> throwing) {
+    Live live = Live.everyFrames(1).withOnReport(throwing);
+    try (ScoreStream stream = client.scoreStream(byFake().live(live).build())) {
       stream.sendBatch(Side.DETECTIONS, boxes(0, 1));
       CallbackException failure = assertThrows(CallbackException.class, () -> stream.finish(LIMIT));
       assertSame(mistake, failure.getCause());

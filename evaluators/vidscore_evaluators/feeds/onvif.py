@@ -2,18 +2,17 @@
 
 ONVIF's coordinates range from -1 to 1, rightwards and upwards; a frame or an appearance may have a
 transformation into that system. They are converted to fractions of the image from its upper left
-corner. Document types, and so all entities, are refused; the input is bounded.
+corner.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
-from xml.parsers import expat  # document types are refused, so nothing is expanded
 
 from msgspec import Struct, field
 
-from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.feeds.frames import (
     MAXIMUM_DOCUMENT_BYTES,
     FeedFrame,
@@ -29,11 +28,10 @@ from vidscore_evaluators.feeds.frames import (
 )
 from vidscore_evaluators.formats._line_rules import MAXIMUM_OBJECTS
 from vidscore_evaluators.formats._table import parse_number
+from vidscore_evaluators.formats._xml import XmlReader
 from vidscore_evaluators.formats.source import show_text
 
-_MOST_LEVELS = 32
 _MOST_FRAMES = 100_000
-_LONGEST_TEXT = 1000
 _NAMESPACE = "http://www.onvif.org/ver10/schema "
 _SIDES = ("left", "top", "right", "bottom")
 _SIDE_AXES = ("x", "y", "x", "y")
@@ -77,61 +75,38 @@ def read(message: bytes) -> list[FeedFrame]:
         InputError: With every fault, or with the reason why reading stops.
     """
     check_length(message, MAXIMUM_DOCUMENT_BYTES)
-    builder = _Builder()
-    try:
-        builder.parser.Parse(message, True)
-    except expat.ExpatError as error:
-        found = f"invalid XML ({expat.ErrorString(error.code)})"
-        fault = Fault(found, "a metadata stream of ONVIF", line=error.lineno)
-        raise InputError([fault]) from None
+    reader = _MetadataReader()
+    reader.read(message)
     frames = [
-        _frame(frame, f"Frame[{row}]", builder.reading) for row, frame in enumerate(builder.frames)
+        _frame(frame, f"Frame[{row}]", reader.reading) for row, frame in enumerate(reader.frames)
     ]
-    builder.reading.done()
+    reader.reading.done()
     return frames
 
 
-class _Builder:
-    """Handles the events of a parser."""
+class _MetadataReader(XmlReader):
+    """Keeps the frames, with their objects."""
 
     def __init__(self) -> None:
+        super().__init__("a metadata stream of ONVIF", namespace_separator=" ")
         self.frames: list[_Frame] = []
         self.reading = Reading()
-        self._path: list[str] = []
-        self._text: list[str] | None = None
         self._likelihood: float | None = None
-        self.parser = expat.ParserCreate(namespace_separator=" ")
-        handlers: dict[str, Callable[..., Any]] = {
-            "StartDoctypeDeclHandler": self._doctype,
-            "StartElementHandler": self._start,
-            "EndElementHandler": self._end,
-            "CharacterDataHandler": self._characters,
-        }
-        for name, handler in handlers.items():
-            setattr(self.parser, name, handler)
-
-    def _refuse(self, found: str, expected: str) -> InputError:
-        return InputError([Fault(found, expected, line=self.parser.CurrentLineNumber)])
-
-    def _doctype(self, *_: object) -> None:
-        raise self._refuse("a document type", "a document without one, and without entities")
 
     @property
     def _in_frame(self) -> tuple[str, ...]:
         """The path below the frame."""
-        names = [name.removeprefix(_NAMESPACE) for name in self._path]
+        names = [name.removeprefix(_NAMESPACE) for name in self.path]
         return tuple(names[names.index("Frame") :]) if "Frame" in names else ()
 
-    def _start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if not self._path and not name.startswith(_NAMESPACE):
-            raise self._refuse(f"the element {show_text(name)}", "tt:MetadataStream of ONVIF")
-        self._path.append(name)
-        if len(self._path) > _MOST_LEVELS:
-            raise self._refuse("elements within elements", f"at most {_MOST_LEVELS} levels")
+    def start(self, attributes: Mapping[str, str]) -> None:
+        root = self.path[0]
+        if not root.startswith(_NAMESPACE):
+            raise self.refusal(f"the element {show_text(root)}", "tt:MetadataStream of ONVIF")
         path = self._in_frame
         if path == _FRAME:
             if len(self.frames) == _MOST_FRAMES:
-                raise self._refuse("more frames", f"at most {_MOST_FRAMES} in a document")
+                raise self.refusal("more frames", f"at most {_MOST_FRAMES} in a document")
             self.frames.append(_Frame(attributes.get("UtcTime"), attributes.get("Source")))
         elif path:
             self._start_in_frame(path, attributes)
@@ -140,12 +115,12 @@ class _Builder:
         frame = self.frames[-1]
         if path == _OBJECT:
             if len(frame.objects) == MAXIMUM_OBJECTS:
-                raise self._refuse("more objects", f"at most {MAXIMUM_OBJECTS} in a frame")
+                raise self.refusal("more objects", f"at most {MAXIMUM_OBJECTS} in a frame")
             frame.objects.append(_Object(attributes.get("ObjectId", "")))
         elif path == _BOX:
             frame.objects[-1].box = [self._number(attributes, side) for side in _SIDES]
         elif path in (_TYPE, (*_CANDIDATE, "Type"), (*_CANDIDATE, "Likelihood")):
-            self._text = []
+            self.keep_text()
             self._likelihood = None
             if "Likelihood" in attributes:
                 self._likelihood = self._number(attributes, "Likelihood")
@@ -164,24 +139,13 @@ class _Builder:
         value = parse_number(attributes.get(name, ""))
         if value is None:
             found = show_text(attributes.get(name, ""))
-            fault = Fault(found, "a number", line=self.parser.CurrentLineNumber, field=name)
+            fault = Fault(found, "a number", line=self.line, field=name)
             self.reading.faults.append(fault)
         return 0.0 if value is None else value
 
-    def _characters(self, text: str) -> None:
-        if self._text is not None:
-            self._text.append(text)
-            if sum(map(len, self._text)) > _LONGEST_TEXT:
-                raise self._refuse("a long text", f"at most {_LONGEST_TEXT} characters")
-
-    def _end(self, _name: str) -> None:
-        path = self._in_frame
-        self._path.pop()
-        if self._text is None:
-            return
-        text, self._text = "".join(self._text).strip(), None
+    def end(self, text: str) -> None:
         classes = self.frames[-1].objects[-1].classes
-        if path == (*_CANDIDATE, "Likelihood"):  # of the type before it
+        if self._in_frame == (*_CANDIDATE, "Likelihood"):  # of the type before it
             if classes:
                 classes[-1] = (parse_number(text), classes[-1][1])
         else:

@@ -1,20 +1,16 @@
 """Annotations of PASCAL VOC in XML, read as untrusted input, one file at a time.
 
 Only the elements named here are read, by their whole path, so that the parts of a person
-(``annotation/object/part``) are not objects. A document type is refused, and with it every entity;
-what is read is bounded by the size of the file.
+(``annotation/object/part``) are not objects.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-from xml.parsers import expat  # document types are refused, so there is nothing to expand
 
 from msgspec import Struct, field
 
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_number, parse_string
+from vidscore_evaluators.formats._xml import XmlReader
 from vidscore_evaluators.formats.source import show_text
 from vidscore_evaluators.specification import image_size_of
 
@@ -26,8 +22,6 @@ _OF_OBJECT = {(*_OBJECT, name): name for name in ("name", "difficult")} | {
 }
 _OF_SIZE = {(*_SIZE, name): name for name in ("width", "height")}
 _FIELDS = _OF_OBJECT | _OF_SIZE
-_MOST_LEVELS = 32
-_LONGEST_FIELD = 1000
 
 
 class VocObject(Struct):
@@ -48,104 +42,50 @@ class VocImage(Struct):
     Attributes:
         objects: Its objects, in order.
         size: Width and height of the image, if both are given.
-        faults: Why it cannot be read, without a source; then nothing else is valid.
     """
 
-    objects: list[VocObject] = field(default_factory=list)
-    size: tuple[int, int] | None = None
-    faults: list[Fault] = field(default_factory=list)
-
-
-class _RefusedError(Exception):
-    """The document is not read any further."""
-
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.found)
-        self.fault = fault
+    objects: list[VocObject]
+    size: tuple[int, int] | None
 
 
 def parse_voc_xml(data: bytes) -> VocImage:
-    """Read the content of an annotation file."""
-    image = VocImage()
-    builder = _Builder(image)
-    parser = builder.parser
-    try:
-        parser.Parse(data, True)
-    except _RefusedError as error:
-        image.faults = [error.fault]
-    except (expat.ExpatError, ValueError, LookupError) as error:
-        line = getattr(error, "lineno", None)
-        problem = getattr(error, "code", None)
-        reason = expat.ErrorString(problem) if problem is not None else "an unknown encoding"
-        image.faults = [
-            Fault(f"invalid XML ({reason})", "an annotation file of PASCAL VOC", line=line)
-        ]
-    else:
-        image.size = builder.size
-    return image
+    """Read the content of an annotation file.
+
+    Raises:
+        InputError: If it cannot be read; the fault has no source.
+    """
+    reader = _VocReader()
+    reader.read(data)
+    size = (reader.size.get(name, "") for name in ("width", "height"))
+    return VocImage(reader.objects, image_size_of(*map(parse_number, size)))
 
 
-class _Builder:
-    """Handles the events of a parser."""
+class _VocReader(XmlReader):
+    """Keeps the texts of objects, and of the size of the image."""
 
-    def __init__(self, image: VocImage) -> None:
-        self._image = image
-        self._path: list[str] = []
-        self._text: list[str] | None = None
-        self._length = 0
-        self._size: dict[str, str] = {}
-        self.parser = expat.ParserCreate()
-        handlers: dict[str, Callable[..., Any]] = {
-            "StartDoctypeDeclHandler": self._doctype,
-            "StartElementHandler": self._start,
-            "EndElementHandler": self._end,
-            "CharacterDataHandler": self._characters,
-        }
-        for name, handler in handlers.items():
-            setattr(self.parser, name, handler)
+    def __init__(self) -> None:
+        super().__init__("an annotation file of PASCAL VOC")
+        self.objects: list[VocObject] = []
+        self.size: dict[str, str] = {}
 
-    @property
-    def size(self) -> tuple[int, int] | None:
-        """Width and height, if both are valid for an image."""
-        texts = (self._size.get(name, "") for name in ("width", "height"))
-        return image_size_of(*map(parse_number, texts))
-
-    def _refuse(self, found: str, expected: str) -> _RefusedError:
-        return _RefusedError(Fault(found, expected, line=self.parser.CurrentLineNumber))
-
-    def _doctype(self, *_: object) -> None:
-        raise self._refuse("a document type", "a file without one, and without entities")
-
-    def _start(self, name: str, _attributes: object) -> None:
-        if not self._path and name != _ROOT:
-            raise self._refuse(f"the element {show_text(name)}", f"the element '{_ROOT}'")
-        self._path.append(name)
-        if len(self._path) > _MOST_LEVELS:
-            raise self._refuse("elements within elements", f"at most {_MOST_LEVELS} levels")
-        path = tuple(self._path)
+    def start(self, _attributes: object) -> None:
+        if self.path[0] != _ROOT:
+            raise self.refusal(f"the element {show_text(self.path[0])}", f"the element '{_ROOT}'")
+        path = tuple(self.path)
         if path == _OBJECT:
-            self._image.objects.append(VocObject(self.parser.CurrentLineNumber))
-        self._text, self._length = ([], 0) if path in _FIELDS else (None, 0)
+            self.objects.append(VocObject(self.line))
+        elif path in _FIELDS:
+            self.keep_text()
 
-    def _characters(self, text: str) -> None:
-        if self._text is None:
+    def end(self, text: str) -> None:
+        path = tuple(self.path)
+        if path not in _FIELDS:
             return
-        self._length += len(text)
-        if self._length > _LONGEST_FIELD:
-            raise self._refuse("a long text", f"at most {_LONGEST_FIELD} characters")
-        self._text.append(text)
-
-    def _end(self, _name: str) -> None:
-        path = tuple(self._path)
-        self._path.pop()
-        if self._text is not None and path in _FIELDS:
-            of_object = path in _OF_OBJECT
-            texts = self._image.objects[-1].texts if of_object else self._size
-            name = _FIELDS[path]
-            if name in texts:
-                raise self._refuse(f"the element '{name}' again", "each once")
-            texts[name] = "".join(self._text).strip()
-        self._text = None
+        texts = self.objects[-1].texts if path in _OF_OBJECT else self.size
+        name = _FIELDS[path]
+        if name in texts:
+            raise self.refusal(f"the element '{name}' again", "each once")
+        texts[name] = text
 
 
 def object_faults(entry: VocObject) -> list[Fault]:

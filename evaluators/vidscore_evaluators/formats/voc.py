@@ -124,9 +124,10 @@ def _read_truth(path: InputPath, limits: ReadLimits) -> Reading:
     images: list[VocImage] = []
     broken, faults = FaultList(), FaultList()
     for file in files.values():
-        image = parse_voc_xml(read_bytes(file, _FILE, limits))
-        broken.extend(replace(fault, source=str(file)) for fault in image.faults)
-        images.append(image)
+        try:
+            images.append(parse_voc_xml(read_bytes(file, _FILE, limits)))
+        except InputError as error:
+            broken.extend(replace(fault, source=str(file)) for fault in error.faults)
     if broken:
         raise InputError(broken.listed())
     table, skipped = _truth_table(images, list(map(str, files.values())), faults)

@@ -188,6 +188,8 @@ def test_a_frame_of_onvif_without_objects_is_an_empty_frame() -> None:
         (onvif("", '<!DOCTYPE a [<!ENTITY b "c">]>'), "a document type"),
         (onvif("<tt:a>" * 40 + "</tt:a>" * 40), "elements within elements"),
         (onvif("<tt:Frame>"), "invalid XML"),
+        (b"<?xml version='1.0' encoding='nonsense'?><a/>", "invalid XML (an unknown encoding)"),
+        (b"<?xml version='1.0' encoding='utf-7'?><a/>", "invalid XML (an unknown encoding)"),
         (onvif("<tt:Frame/>"), "Frame[0].UtcTime"),
         (b"<a/>", "the element"),
         (b"", "invalid XML"),

@@ -39,9 +39,8 @@ from vidscore_server.api.queue import queue_page
 from vidscore_server.api.requests import page_size_of, read_page_token, request_of, write_page_token
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.access import Gate, current_caller
-from vidscore_server.domain.backups import export_backup
+from vidscore_server.domain.backups import export_backup, import_benchmark
 from vidscore_server.domain.hosting import Hosting
-from vidscore_server.domain.imports import import_benchmark
 from vidscore_server.domain.names import benchmark_name, read_benchmark
 from vidscore_server.domain.sessions import Sessions
 from vidscore_server.errors import UnauthenticatedError

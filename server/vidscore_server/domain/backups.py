@@ -8,8 +8,10 @@ row would otherwise fail later, on first use.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, BinaryIO
 
 import orjson
@@ -19,9 +21,11 @@ from vidscore_server.domain.appends import read_warnings
 from vidscore_server.domain.basis import Basis
 from vidscore_server.domain.batches import inflate
 from vidscore_server.domain.benchmarks import from_json
+from vidscore_server.domain.context import Context, Request
+from vidscore_server.domain.leases import Leases
 from vidscore_server.domain.live_clock import timeline_from_json
-from vidscore_server.domain.loading import hidden_name
-from vidscore_server.domain.names import parse_id
+from vidscore_server.domain.loading import Part, hidden_name, in_parts, load_in_parts
+from vidscore_server.domain.names import benchmark_name, parse_id
 from vidscore_server.domain.release import values_from_json
 from vidscore_server.domain.scores import GREATEST_COMPRESSION, report_of
 from vidscore_server.domain.tiers import Draws, read_tiers
@@ -175,22 +179,66 @@ def load_backup(transaction: Transaction, file: BinaryIO) -> BackupHeader:
     if not header.benchmark:
         if not transaction.is_empty():
             raise BackupError([Fault("a store that is in use", "an empty one", field="store")])
-        load(transaction, _in_newest_schema(header.schema, read_rows(file)), {})
+        _load(transaction, _in_newest_schema(header.schema, read_rows(file)), {})
         return header
-    refuse_taken(transaction, header.benchmark)
+    _refuse_taken(transaction, header.benchmark)
     hidden = hidden_name()
-    load(transaction, rows_under(hidden, header, file), {})
-    show(transaction, hidden, header.benchmark)
+    _load(transaction, _rows_under(hidden, header, file), {})
+    _show(transaction, hidden, header.benchmark)
     return header
 
 
-def rows_under(hidden: str, header: BackupHeader, file: BinaryIO) -> Iterator[Row]:
+async def import_benchmark(
+    context: Context, leases: Leases, request: Request, file: BinaryIO
+) -> str:
+    """Restore a benchmark into a running server, a part at a time: whole, or not at all.
+
+    Args:
+        context: The hosting context.
+        leases: The leases of the server.
+        request: The request.
+        file: The backup.
+
+    Returns:
+        Name of the benchmark.
+
+    Raises:
+        BackupError: If the backup is damaged, of a whole site, or of another version.
+        NameTakenError: If a benchmark of that name exists, or is created meanwhile.
+        StoreError: If the store fails, or does not answer for the duration of a lease.
+    """
+    schema = await context.read(lambda reader: reader.schema())
+    header = await asyncio.to_thread(check_rows, file, schema)
+    if not header.benchmark:
+        expected = "that of a benchmark: a site is restored with vidscore restore --store"
+        raise BackupError([Fault("the backup of a whole site", expected, field="backup")])
+    await context.read(lambda reader: _refuse_taken(reader, header.benchmark))
+
+    def parts(hidden: str) -> Iterator[Part]:
+        numbers: RowNumbers = {}
+        for rows in in_parts(_rows_under(hidden, header, file), _size_of):
+            yield partial(_load, rows=rows, numbers=numbers)
+
+    def show_it(transaction: Transaction, hidden: str) -> None:
+        _show(transaction, hidden, header.benchmark)
+        request.audit(transaction, benchmark_name(header.benchmark))
+
+    await load_in_parts(context, leases, parts, show_it)
+    return header.benchmark
+
+
+def _size_of(row: Row) -> int:
+    """Bytes of the texts and payloads of a row."""
+    return sum(len(value) for value in row[1].values() if isinstance(value, bytes | str))
+
+
+def _rows_under(hidden: str, header: BackupHeader, file: BinaryIO) -> Iterator[Row]:
     """The verified rows of a benchmark's backup, under a hidden name."""
     for table, values in _in_newest_schema(header.schema, read_rows(file)):
         yield table, ({**values, "benchmark": hidden} if table == "benchmarks" else values)
 
 
-def refuse_taken(reader: Reader, benchmark: str) -> None:
+def _refuse_taken(reader: Reader, benchmark: str) -> None:
     """Refuse to restore a benchmark over another.
 
     Raises:
@@ -200,20 +248,20 @@ def refuse_taken(reader: Reader, benchmark: str) -> None:
         raise NameTakenError(f"benchmarks/{benchmark} already exists")
 
 
-def show(transaction: Transaction, hidden: str, benchmark: str) -> None:
+def _show(transaction: Transaction, hidden: str, benchmark: str) -> None:
     """Give a benchmark its name, after it was loaded under a hidden one.
 
     Raises:
         BackupError: If the backup had no benchmark.
         NameTakenError: If one of that name is there.
     """
-    refuse_taken(transaction, benchmark)
+    _refuse_taken(transaction, benchmark)
     if transaction.benchmark(hidden) is None:
         raise BackupError([Fault("no such row", "the benchmark itself", field="benchmark")])
     transaction.show_benchmark(hidden, benchmark)
 
 
-def load(transaction: Transaction, rows: Iterable[Row], numbers: RowNumbers) -> None:
+def _load(transaction: Transaction, rows: Iterable[Row], numbers: RowNumbers) -> None:
     """Add rows of a backup; see `Transaction.load`.
 
     Raises:
@@ -228,55 +276,45 @@ def load(transaction: Transaction, rows: Iterable[Row], numbers: RowNumbers) -> 
         raise BackupError([Fault(found, "rows as a store has them", field="backup")]) from None
 
 
-def _together(*added: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Columns of several revisions, by table."""
-    found: dict[str, dict[str, Any]] = {}
-    for tables in added:
-        for table, columns in tables.items():
-            found.setdefault(table, {}).update(columns)
-    return found
-
-
-_ADDED_0007: Mapping[str, Mapping[str, Any]] = {"detection_batches": {"arrival_time": None}}
-_ADDED_0008: Mapping[str, Mapping[str, Any]] = {"scores": {"outcomes_shown": False}}
-_ADDED_0009: Mapping[str, Mapping[str, Any]] = {
-    "scores": {
-        "public_values": "",
-        "public_report": None,
-        "private_values": "",
-        "private_report": None,
-        "estimate": "",
-        "released_step": 0.0,
+_ADDED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "0007": {"detection_batches": {"arrival_time": None}},
+    "0008": {"scores": {"outcomes_shown": False}},
+    "0009": {
+        "scores": {
+            "public_values": "",
+            "public_report": None,
+            "private_values": "",
+            "private_report": None,
+            "estimate": "",
+            "released_step": 0.0,
+        },
+        "submissions": {"chosen": False},
     },
-    "submissions": {"chosen": False},
+    "0010": {},  # further tables, as 0013
+    "0011": {
+        "truth_revisions": {"object_count": None, "sequence_count": None, "label_count": None},
+        "submissions": {"disqualification": ""},
+    },
+    "0012": {},  # an index
+    "0013": {},
+    "0014": {"streams": {"source_position": ""}},
+    "0015": {},  # an index
 }
+"""Columns that each revision adds to rows, by table, with the values of its migration.
 
-_ADDED_0011: Mapping[str, Mapping[str, Any]] = {
-    "truth_revisions": {"object_count": None, "sequence_count": None, "label_count": None},
-    "submissions": {"disqualification": ""},
-}
-
-_ADDED_0014: Mapping[str, Mapping[str, Any]] = {"streams": {"source_position": ""}}
-
-_ADDED_SINCE: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    "0006": _together(_ADDED_0007, _ADDED_0008, _ADDED_0009, _ADDED_0011, _ADDED_0014),
-    "0007": _together(_ADDED_0008, _ADDED_0009, _ADDED_0011, _ADDED_0014),
-    "0008": _together(_ADDED_0009, _ADDED_0011, _ADDED_0014),
-    "0009": _together(_ADDED_0011, _ADDED_0014),
-    "0010": _together(_ADDED_0011, _ADDED_0014),
-    "0011": _ADDED_0014,  # later revisions have an index, and further tables
-    "0012": _ADDED_0014,
-    "0013": _ADDED_0014,
-    "0014": {},
-}
-"""Columns that rows of an earlier revision lack, by table, with the values of its migration.
-
-Other revisions must be restored by their own version, because their migrations may do more.
+Backups of the revisions before these can be restored. Earlier ones must be restored by their own
+version, because their migrations may do more.
 """
+
+_RESTORABLE = frozenset({"0006", *_ADDED})
 
 
 def _in_newest_schema(schema: str, rows: Iterator[Row]) -> Iterator[Row]:
-    added = _ADDED_SINCE.get(schema, {})
+    added: dict[str, dict[str, Any]] = {}
+    for revision, tables in _ADDED.items():
+        if revision > schema:
+            for table, columns in tables.items():
+                added.setdefault(table, {}).update(columns)
     return ((table, {**added.get(table, {}), **values}) for table, values in rows)
 
 
@@ -290,7 +328,7 @@ def refuse_schema(header: BackupHeader, schema: str) -> None:
     Raises:
         BackupError: If it is of another revision; the error names the version that can restore it.
     """
-    if header.schema != schema and header.schema not in _ADDED_SINCE:
+    if header.schema != schema and header.schema not in _RESTORABLE:
         found = f"tables of revision {header.schema}, of vidscore {header.version}"
         expected = (
             f"revision {schema}: restore it with vidscore {header.version} into a store of its "

@@ -29,7 +29,7 @@ from tests.server.domain.test_team_usage import rows
 from tests.support.waiting import TIMEOUT_S
 
 from vidscore_protos.v1 import access_service_pb2, backup_pb2
-from vidscore_server.domain import imports, loading
+from vidscore_server.domain import backups, loading
 from vidscore_server.store.backup_file import read_rows
 from vidscore_server.store.records import Row
 
@@ -41,7 +41,7 @@ class HalfWayImport(HalfWay):
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__(waits=True)
-        monkeypatch.setattr(imports, "in_parts", self._in_parts)
+        monkeypatch.setattr(backups, "in_parts", self._in_parts)
 
     def _in_parts(self, rows: Iterable[Row], _: object) -> Iterator[list[Row]]:
         return self.load([[row] for row in rows])

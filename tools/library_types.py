@@ -32,7 +32,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 from numpy.typing import NDArray
 
 {imports}
-from vidscore_evaluators.formats.data_frames import DataFrame
+from vidscore_evaluators.formats.plain_arrays import DataFrame
 
 __all__ = [
 {exports}

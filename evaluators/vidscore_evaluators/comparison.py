@@ -16,8 +16,7 @@ from vidscore_evaluators.errors import Fault, InputError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats import AUTO, OnError, Pair
 from vidscore_evaluators.formats.source import Source
-from vidscore_evaluators.input_checks import check_sides
-from vidscore_evaluators.preparation import Data, DataChoice, judged_by, prepare
+from vidscore_evaluators.preparation import Data, DataChoice, check_sides, judged_by, prepare
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.selection import ALL, Selected, Selection
 from vidscore_evaluators.selection import select as choose_part

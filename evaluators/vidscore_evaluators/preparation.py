@@ -1,4 +1,4 @@
-"""Preparation of a scoring: evaluators, both sides and the selected part, from arguments."""
+"""Preparation of a scoring, from arguments: evaluators, both sides, their checks, the selection."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from msgspec import Struct, structs
 
-from vidscore_evaluators.annotations import ARITIES, Annotations, Side, with_arity
+from vidscore_evaluators.alignment import resolve, unknown_sequences
+from vidscore_evaluators.annotations import ARITIES, Annotations, SequenceKey, Side, with_arity
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats import AUTO, OnError, Pair, read_pair
-from vidscore_evaluators.formats.data_frames import DataFrame, columns_of
 from vidscore_evaluators.formats.manifest import read_manifest
-from vidscore_evaluators.formats.plain_arrays import read_arrays
+from vidscore_evaluators.formats.plain_arrays import DataFrame, columns_of, read_arrays
 from vidscore_evaluators.formats.source import SKIPPED_ROWS, Source, Wanted
-from vidscore_evaluators.input_checks import check_sides
 from vidscore_evaluators.plausibility.listed_names import listed_name_warnings
 from vidscore_evaluators.presets import create_evaluators, format_of
 from vidscore_evaluators.remote_files import DataPath, data_path
@@ -30,6 +30,8 @@ from vidscore_evaluators.validation import ConfidenceScale
 
 Data = str | os.PathLike[str] | Annotations | Mapping[str, Any] | DataFrame
 """A path, annotations, or arrays by the column names of generic CSV: a dictionary, a data frame."""
+
+_FRAMELESS = "the truth has no frame of it; a manifest with its frame_count lists them"
 
 
 class DataChoice(Struct, frozen=True):
@@ -157,6 +159,78 @@ def _refused_of_rest(
     for side, source in ((Side.TRUTH, pair.truth), (Side.DETECTIONS, pair.detections)):
         yield from refused_by(evaluators, side, source)
     yield from unknown_sequence_faults(pair, specification)
+
+
+def checked_truth(
+    evaluators: Sequence[Evaluator[Any]], pair: Pair, specification: BenchmarkSpec
+) -> Annotations:
+    """Check both sides of a pair; return the frames of the truth that are evaluated.
+
+    Args:
+        evaluators: Evaluators of the specification.
+        pair: Both sides, as read.
+        specification: The benchmark's specification.
+
+    Raises:
+        InputError: With every fault, each with file and line, or entry.
+    """
+    truth, detections = pair.truth.annotations, pair.detections.annotations
+    try:
+        resolved = resolve(specification, truth)
+        listing = pair.truth.listing
+        listed = None if listing is None else listing.with_frames
+        check_sides(evaluators, truth, detections, specification, listed)
+    except InputError as error:
+        raise type(error)([pair.locate(fault) for fault in error.faults]) from None
+    return resolved
+
+
+def check_sides(
+    evaluators: Sequence[Evaluator[Any]],
+    truth: Annotations,
+    detections: Annotations,
+    specification: BenchmarkSpec,
+    listed: Sequence[SequenceKey] | None = None,
+) -> None:
+    """Refuse invalid input before any evaluator sees it.
+
+    Args:
+        evaluators: Evaluators of the specification.
+        truth: The truth.
+        detections: The detections.
+        specification: The benchmark's specification.
+        listed: Sequences that have a frame in the whole truth, if `truth` is a part of it: the
+            truth of a cut sequence may be in one part and its detections in another.
+
+    Raises:
+        GeometryError: If an evaluator cannot use the coordinates of a side.
+        InputError: With every fault.
+    """
+    if listed is None:
+        listed = truth.used_sequences
+    detected = detections.used_sequences
+    faults: list[Fault] = []
+    if listed != detected:
+        unknown = unknown_sequences(specification, listed, detected)
+        firsts = _first_rows(detections) if unknown else {}
+        frameless = dict.fromkeys(truth.sequences, _FRAMELESS)
+        faults = [
+            structs.replace(fault, entry=firsts[key], advice=frameless.get(key, fault.advice))
+            for key, fault in unknown.items()
+        ]
+    for evaluator in evaluators:
+        for side, annotations in ((Side.TRUTH, truth), (Side.DETECTIONS, detections)):
+            evaluator.check_arity(side, annotations.arity, annotations.columns)
+            faults.extend(evaluator.input_faults(side, annotations))
+    if faults:
+        raise InputError(list(dict.fromkeys(faults)))
+
+
+def _first_rows(side: Annotations) -> dict[SequenceKey, int]:
+    """Row of the first frame of each sequence that has one."""
+    used, rows = np.unique(side.frame_sequences, return_index=True)
+    keys = [side.sequences[index] for index in used.tolist()]
+    return dict(zip(keys, rows.tolist(), strict=True))
 
 
 def refused_by(evaluators: Sequence[Evaluator[Any]], side: Side, source: Source) -> Iterator[Fault]:

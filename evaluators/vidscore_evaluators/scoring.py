@@ -18,10 +18,17 @@ from vidscore_evaluators.errors import Fault, InputError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats import AUTO, OnError, Pair, read_source
 from vidscore_evaluators.formats.source import ReadLimits
-from vidscore_evaluators.input_checks import check_sides, checked_truth
 from vidscore_evaluators.jobs import outcomes_in_parts, tally_in_parts
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes, concatenate_outcomes
-from vidscore_evaluators.preparation import Data, DataChoice, judged_by, prepare, scaled
+from vidscore_evaluators.preparation import (
+    Data,
+    DataChoice,
+    check_sides,
+    checked_truth,
+    judged_by,
+    prepare,
+    scaled,
+)
 from vidscore_evaluators.registry import usable_evaluators
 from vidscore_evaluators.remote_files import data_path
 from vidscore_evaluators.report import Report, with_warnings

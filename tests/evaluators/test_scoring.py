@@ -9,7 +9,7 @@ from tests.evaluators.toy import toy
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.errors import GeometryError, InputError
-from vidscore_evaluators.input_checks import check_sides
+from vidscore_evaluators.preparation import check_sides
 from vidscore_evaluators.registry import _BUILT_IN as BUILT_IN
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations

@@ -212,8 +212,7 @@ class LiveScoring:
         from vidscore_evaluators.formats import read_pair
         from vidscore_evaluators.formats.json_lines import source_of_blocks
         from vidscore_evaluators.formats.source import with_skipped
-        from vidscore_evaluators.input_checks import check_sides
-        from vidscore_evaluators.preparation import scaled, with_listed_names
+        from vidscore_evaluators.preparation import check_sides, scaled, with_listed_names
         from vidscore_evaluators.report import with_warnings
         from vidscore_evaluators.scoring import score_pair
 

@@ -17,10 +17,10 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats.source import Source
-from vidscore_evaluators.input_checks import checked_truth
 from vidscore_evaluators.jobs import PartArray, frames_of_part, tally_in_parts
 from vidscore_evaluators.plausibility.sample import SAMPLE, block_sequence
 from vidscore_evaluators.plausibility.summary import EXAMPLES
+from vidscore_evaluators.preparation import checked_truth
 from vidscore_evaluators.report import FrameExample
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.selection import Selected

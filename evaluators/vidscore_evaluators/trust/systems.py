@@ -25,8 +25,8 @@ from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator, RankKey
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
-from vidscore_evaluators.input_checks import check_sides
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
+from vidscore_evaluators.preparation import check_sides
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report, Scores
 from vidscore_evaluators.specification import BenchmarkSpec

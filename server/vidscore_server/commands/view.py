@@ -155,8 +155,8 @@ def _material(
 ) -> tuple[Material, Pictures | None, dict[str, Locate]]:
     """Read and score every system; also return a locator of each system's frames."""
     from vidscore_evaluators.explanation.material import Material
-    from vidscore_evaluators.input_checks import check_sides
     from vidscore_evaluators.outcome_table import OperatingPoint
+    from vidscore_evaluators.preparation import check_sides
     from vidscore_evaluators.scoring import score_pair
     from vidscore_evaluators.trust.systems import Contest
 

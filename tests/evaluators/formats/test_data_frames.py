@@ -15,9 +15,8 @@ import vidscore
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import InputError, MissingExtraError
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_evaluators.formats.data_frames import columns_of
 from vidscore_evaluators.formats.generic import read as read_csv
-from vidscore_evaluators.formats.plain_arrays import read_arrays
+from vidscore_evaluators.formats.plain_arrays import columns_of, read_arrays
 from vidscore_evaluators.formats.source import ReadLimits
 
 COLUMNS: dict[str, list[Any]] = {

@@ -8,6 +8,7 @@ that `run_blocking` can call a coroutine like a function: the synchronous client
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
 from copy import deepcopy
 from operator import methodcaller
@@ -16,7 +17,9 @@ from typing import Any, Protocol, TypeVar
 
 from google.protobuf.message import Message
 
-from vidscore_client.errors import ClosedError, InternalError
+from vidscore_client._retrying import Retrying
+from vidscore_client.errors import ClosedError, InternalError, VidscoreError
+from vidscore_client.settings import Retry
 
 Result = TypeVar("Result")
 
@@ -252,3 +255,38 @@ async def list_pages(
         following.page_token = token
         pages.append(await transport.unary(path, following, response))
     return pages
+
+
+async def read_resuming(
+    transport: Transport, path: str, request: Any, response: type[Message], retry: Retry
+) -> AsyncGenerator[Any, None]:
+    """Responses of the server, over as many calls as necessary.
+
+    After a break, the next call has the offset of the last response, and all else that the caller
+    has changed in the request.
+
+    Args:
+        transport: The connection.
+        path: Service and method.
+        request: The request, which has an offset.
+        response: Class of a response, which has the next offset.
+        retry: What happens after a break.
+
+    Raises:
+        VidscoreError: If they cannot be read.
+    """
+    tries = Retrying(retry)
+    while True:
+        call = transport.stream(path, requests_of([request]), response)
+        try:
+            while (found := await call.read()) is not None:
+                tries.progress()
+                request.offset = found.next_offset
+                yield found
+        except VidscoreError as error:
+            delay_s = tries.delay_s(error, time.monotonic())
+        else:
+            return
+        finally:
+            call.cancel()
+        await transport.sleep(delay_s)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from typing import Any
 
@@ -10,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidscore_client._encoding import benchmark_name, checksum, encode_frames
-from vidscore_client._retrying import Retrying
-from vidscore_client._transport import Transport, requests_of
+from vidscore_client._transport import Transport, read_resuming
 from vidscore_client._upload import messages_of
-from vidscore_client.errors import VidscoreError
 from vidscore_client.frames import Frames
 from vidscore_client.masks import Masks
 from vidscore_client.settings import Batching, Retry
@@ -58,23 +55,12 @@ async def read_truth(
         VidscoreError: If it cannot be read.
     """
     request = organiser_pb2.ReadTruthRequest(benchmark=benchmark_name(benchmark), revision=revision)
-    tries = Retrying(retry)
-    while True:
-        call = transport.stream(READ_TRUTH, requests_of([request]), organiser_pb2.ReadTruthResponse)
-        try:
-            while (response := await call.read()) is not None:
-                tries.progress()
-                # Later frames must come from the same revision, whatever is uploaded meanwhile.
-                request.revision, request.offset = response.revision, response.next_offset
-                if response.truth.frame_numbers:
-                    yield decode_frames(response.truth)
-        except VidscoreError as error:
-            delay_s = tries.delay_s(error, time.monotonic())
-        else:
-            return
-        finally:
-            call.cancel()
-        await transport.sleep(delay_s)
+    kind = organiser_pb2.ReadTruthResponse
+    async for response in read_resuming(transport, READ_TRUTH, request, kind, retry):
+        # Later frames must come from the same revision, whatever is uploaded meanwhile.
+        request.revision = response.revision
+        if response.truth.frame_numbers:
+            yield decode_frames(response.truth)
 
 
 def decode_frames(batch: annotations_pb2.AnnotationBatch) -> Frames:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -11,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vidscore_client._retrying import Retrying
-from vidscore_client._transport import Transport, requests_of
-from vidscore_client.errors import ConflictError, InternalError, VidscoreError
+from vidscore_client._transport import Transport, read_resuming
+from vidscore_client.errors import ConflictError, InternalError
 from vidscore_client.frames import FloatArray, IntArray
 from vidscore_client.settings import Retry
 from vidscore_protos.v1 import outcomes_pb2
@@ -165,23 +163,11 @@ async def read_outcomes(
         ConflictError: If a newer score appears between two calls.
         VidscoreError: If they cannot be read.
     """
-    tries, score = Retrying(retry), ""
-    while True:
-        call = transport.stream(READ_OUTCOMES, requests_of([request]), wire.ReadOutcomesResponse)
-        try:
-            while (response := await call.read()) is not None:
-                if score not in {"", response.score}:
-                    raise ConflictError(
-                        "the submission was scored again in the meantime; read its outcomes again"
-                    )
-                tries.progress()
-                score = response.score
-                request.offset = response.next_offset
-                yield decode_outcomes(response)
-        except VidscoreError as error:
-            delay_s = tries.delay_s(error, time.monotonic())
-        else:
-            return
-        finally:
-            call.cancel()
-        await transport.sleep(delay_s)
+    score, kind = "", wire.ReadOutcomesResponse
+    async for response in read_resuming(transport, READ_OUTCOMES, request, kind, retry):
+        if score not in {"", response.score}:
+            raise ConflictError(
+                "the submission was scored again in the meantime; read its outcomes again"
+            )
+        score = response.score
+        yield decode_outcomes(response)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import signal
 import sys
 import sysconfig
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -28,6 +27,7 @@ from vidscore_cli.output import STDOUT, deliver_table, indented, write_atomicall
 from vidscore_cli.remote import open_client
 from vidscore_cli.report_table import GridView
 from vidscore_cli.sites import ServerChoice
+from vidscore_cli.stopping import interrupted_by_sigterm
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.source import Source
@@ -69,7 +69,7 @@ def demonstrate(
     """
     _say("vidscore demo: two simulated detectors compete in two hosted benchmarks.", style="bold")
     shows = make_shows(seed)
-    with _ending_at_sigterm(), tempfile.TemporaryDirectory() as temporary:
+    with interrupted_by_sigterm(), tempfile.TemporaryDirectory() as temporary:
         store = Path(temporary) / "site.db"
         secret = make_store(store)
         with ServerProcess("--workers", "1", "--store", str(store)) as server:
@@ -99,7 +99,7 @@ def show_site(seed: int, speed: float, web: str, make_store: Callable[[Path], st
     """
     _say("vidscore demo: two simulated detectors compete, and a site shows it.", style="bold")
     shows = make_shows(seed)
-    with _ending_at_sigterm(), tempfile.TemporaryDirectory() as temporary:
+    with interrupted_by_sigterm(), tempfile.TemporaryDirectory() as temporary:
         store = Path(temporary) / "site.db"
         secret = make_store(store)
         options = ("--workers", "1", "--store", str(store), "--web", web)
@@ -115,16 +115,6 @@ def show_site(seed: int, speed: float, web: str, make_store: Callable[[Path], st
             _say(f"\nThe site stays at {server.site} until Ctrl-C.")
             with suppress(KeyboardInterrupt):
                 threading.Event().wait()
-
-
-@contextmanager
-def _ending_at_sigterm() -> Iterator[None]:
-    """Treat SIGTERM as Ctrl-C, so that neither the server nor its store is left behind."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _compete(

@@ -11,7 +11,6 @@ from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.mask_digests import mask_digests
 from vidscore_evaluators.masks import Masks, no_masks
 from vidscore_evaluators.scene import GIVEN_AREA, MASK_DIGEST, MASK_ROW, ROW
 
@@ -100,7 +99,7 @@ def _with_shapes(side: Annotations, masks: Masks) -> Annotations:
     rows = mask_rows(side)
     columns = {**side.columns, GIVEN_AREA: masks.areas()[rows]}
     if ROW not in columns:  # else rows break ties between equally confident objects
-        digests = mask_digests(masks)[rows]
+        digests = masks.digests()[rows]
         columns[MASK_DIGEST] = (digests >> np.uint64(11)).astype(np.float64)
     return structs.replace(side, coordinates=masks.boxes()[rows], columns=columns)
 

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import AnyArray, IntArray
 from vidscore_evaluators.kernels import hash_rows
-from vidscore_evaluators.mask_digests import mask_digests
 
 HashArray = NDArray[np.uint64]
 
@@ -184,7 +183,7 @@ def _object_columns(annotations: Annotations) -> list[_Column]:
         _Column("track_id", _integers(annotations.track_ids)),
         _Column("flags", _integers(annotations.flags)),
         *(_Column(f"column {name}", _numbers(column), True) for name, column in further),
-        *([] if masks is None else [_Column("mask", mask_digests(masks).view(np.int64))]),
+        *([] if masks is None else [_Column("mask", masks.digests().view(np.int64))]),
     ]
 
 

@@ -14,10 +14,13 @@ from typing import TypeVar
 
 import numpy as np
 from msgspec import Struct, field
+from numpy.typing import NDArray
 
 from vidscore_evaluators import kernels
 from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray, starts_from_counts
 from vidscore_evaluators.kernels import RunArray
+
+DigestArray = NDArray[np.uint64]
 
 _Kept = TypeVar("_Kept", bound=AnyArray)
 
@@ -83,7 +86,7 @@ class Masks(Struct, frozen=True, eq=False):
             kernels.mask_areas(*self.contiguous(), self.count, areas)
             return areas
 
-        return self.once("areas", work_out)
+        return self._once("areas", work_out)
 
     def boxes(self) -> FloatArray:
         """(N, 4) boxes around the masks, x1, y1, x2, y2 in pixels; all 0 around an empty mask.
@@ -97,9 +100,23 @@ class Masks(Struct, frozen=True, eq=False):
             kernels.mask_boxes(*self.contiguous(), sizes, self.count, boxes)
             return boxes
 
-        return self.once("boxes", work_out)
+        return self._once("boxes", work_out)
 
-    def once(self, name: str, work_out: Callable[[], _Kept]) -> _Kept:
+    def digests(self) -> DigestArray:
+        """(N,) digests, each of its mask's size and runs only; read-only.
+
+        Equal masks have equal digests; different masks hardly ever do.
+        """
+
+        def work_out() -> DigestArray:
+            digests: DigestArray = np.empty(self.count, dtype=np.uint64)
+            sizes = np.ascontiguousarray(self.sizes)
+            kernels.hash_masks(*self.contiguous(), sizes, self.count, digests)
+            return digests
+
+        return self._once("digests", work_out)
+
+    def _once(self, name: str, work_out: Callable[[], _Kept]) -> _Kept:
         """A result of the runs alone, computed at the first call, then cached; read-only.
 
         Args:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from pycocotools import mask as coco
 
 from vidscore_evaluators.arrays import AnyArray
-from vidscore_evaluators.mask_digests import mask_digests
 from vidscore_evaluators.mask_forms import (
     MAXIMUM_MASK_PIXELS,
     compressed_texts,
@@ -148,13 +147,13 @@ def test_values_derived_from_masks_are_computed_once_and_follow_them() -> None:
     masks = masks_of(list(images))
     assert masks.areas() is masks.areas()
     assert masks.boxes() is masks.boxes()
-    assert mask_digests(masks) is mask_digests(masks)
+    assert masks.digests() is masks.digests()
     rows = np.array([3, 0, 0, -2])
     for part, own in ((masks.take(rows), images[rows]), (masks.run(1, 4), images[1:4])):
         anew = masks_of(list(own))
         assert part.areas().tolist() == own.sum(axis=(1, 2)).tolist()
         assert part.boxes().tolist() == anew.boxes().tolist()
-        assert mask_digests(part).tolist() == mask_digests(anew).tolist()
+        assert part.digests().tolist() == anew.digests().tolist()
     assert masks.run(1, 4).boxes().tolist() == [[0, 0, 5, 1], [0, 0, 0, 0], [1, 2, 4, 3]]
 
 

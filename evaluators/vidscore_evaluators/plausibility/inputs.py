@@ -12,7 +12,6 @@ from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import NO_TRACK, POINT, QUADRILATERAL, Annotations, Side
 from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray, run_starts
 from vidscore_evaluators.geometry import bounding_boxes
-from vidscore_evaluators.mask_digests import mask_digests
 from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.plausibility.sample_warnings import LEAST_FRACTIONS
 from vidscore_evaluators.plausibility.summary import input_summary_of
@@ -180,7 +179,7 @@ def _warning(annotations: Annotations, code: str, found: BoolArray) -> Iterator[
 
 def _repeated(truth: Annotations) -> BoolArray:
     """(N,) whether an object repeats another one of its frame."""
-    masks = () if truth.masks is None else (mask_digests(truth.masks),)
+    masks = () if truth.masks is None else (truth.masks.digests(),)
     columns = (*truth.coordinates.T, *masks, truth.label_indices, truth.flags, truth.object_frames)
     order = np.lexsort(columns)
     repeated = np.ones(truth.object_count, dtype=np.bool_)

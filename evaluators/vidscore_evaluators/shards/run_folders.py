@@ -24,7 +24,6 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import AnyArray
 from vidscore_evaluators.errors import TallyError
 from vidscore_evaluators.formats.source import Source
-from vidscore_evaluators.mask_digests import mask_digests
 from vidscore_evaluators.report import FrameExample
 from vidscore_evaluators.shards.dealing import Shard, shard_number, shards_of_frames
 from vidscore_evaluators.shards.runs import Run, run_to_dict
@@ -102,7 +101,7 @@ def _add_columns(digest: hashlib.blake2b, side: Annotations) -> None:
         "flags": side.flags,
         "times": side.frame_times_s,
         "arrivals": side.frame_arrivals_s,
-        "masks": None if side.masks is None else mask_digests(side.masks),
+        "masks": None if side.masks is None else side.masks.digests(),
         **{f"column {name}": side.columns[name] for name in sorted(side.columns)},
     }
     for name, column in columns.items():

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from vidscore_evaluators.annotations import BOX, BOX_AREA, Annotations, ObjectFlag
 from vidscore_evaluators.arrays import FloatArray, IntArray, expand_runs
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.mask_digests import mask_digests
 from vidscore_evaluators.mask_outlines import column_pieces
 from vidscore_evaluators.masks import Masks, masks_of_spans
 from vidscore_evaluators.runtime import Progress, map_in_order
@@ -158,7 +157,7 @@ def _order_by_content(truth: Annotations) -> IntArray:
     places = [np.argsort(order, kind="stable") for order in names]
     frames = truth.object_frames
     keys = (
-        *([] if truth.masks is None else [mask_digests(truth.masks)]),
+        *([] if truth.masks is None else [truth.masks.digests()]),
         *truth.coordinates.T[::-1],
         truth.flags,
         truth.track_ids,

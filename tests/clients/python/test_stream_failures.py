@@ -20,7 +20,7 @@ from tests.clients.python.fake_server import (
     slow,
     started,
 )
-from tests.clients.python.streaming import BOX, Streaming, frames, stream_threads
+from tests.clients.python.streaming import BOX, Streaming, frames, stream_of_threads, stream_threads
 from tests.support.waiting import eventually
 
 from vidscore_client import (
@@ -245,6 +245,20 @@ def test_a_callback_that_raises_cancels_the_stream_and_is_the_cause(streaming: S
         with pytest.raises(CallbackError, match="ZeroDivisionError: mine") as caught:
             stream.finish()
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_a_callback_that_waits_for_the_end_of_its_stream_is_refused() -> None:
+    refusals: list[str] = []
+
+    def on_report(_report: LiveReport) -> None:
+        with pytest.raises(CallbackError) as caught:
+            stream.finish()
+        refusals.append(str(caught.value))
+
+    settings = Live(every_frames=1, on_report=on_report)
+    with stream_of_threads(script(live(1)), live=settings) as (_, stream):
+        stream.finish()
+    assert refusals == ["finish cannot be called in on_report: it would wait for itself"]
 
 
 def test_a_failing_server_ends_a_callers_wait_for_room(streaming: Streaming) -> None:

@@ -29,6 +29,7 @@ from tests.clients.python.submitting import (
 from tests.support.waiting import eventually
 
 from vidscore_client import (
+    CallbackError,
     ConflictError,
     DeadlineError,
     Delivery,
@@ -320,3 +321,19 @@ def test_waiting_for_a_server_that_has_just_gone_always_ends(kind: Submitting) -
     waiting.start()
     waiting.join(WAIT_S)
     assert not waiting.is_alive()
+
+
+def test_a_callback_that_waits_for_its_own_stream_is_refused(fake: FakeSubmissions) -> None:
+    refusals: list[str] = []
+
+    def told(_count: int) -> None:
+        with pytest.raises(CallbackError, match="would wait for themselves") as caught:
+            stream.flush()
+        refusals.append(str(caught.value))
+
+    delivery = Delivery(on_acknowledged=told, retry=QUICK)
+    with submit_with_threads(fake.target, delivery=delivery) as stream:
+        send(stream, range(2))
+        stream.flush()
+    assert refusals
+    assert numbers_of(fake) == [0, 1]

@@ -207,8 +207,12 @@ func (client *Client) findOrCreate(ctx context.Context, benchmark string, option
 	}
 	name := benchmark + "/" + options.Submission
 	found, err := client.GetSubmission(ctx, name)
-	if !errors.Is(err, ErrNotFound) {
-		return found, err
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return nil, err
+	}
+	// Nobody has seen the title of a draft, so an earlier one must not stay.
+	if err == nil && (found.State != StateOpen || options.Title == "" || options.Title == found.Title) {
+		return found, nil
 	}
 	created, err := client.CreateSubmission(ctx, benchmark, options.Submission, options.Title)
 	var taken *Error

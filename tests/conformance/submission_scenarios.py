@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from pathlib import Path
 
 from tests.conformance.cases import POINTS, STREETS, Document
 from tests.conformance.comparing import ascending, equal, hold, same_error
@@ -72,12 +73,19 @@ def quota_exceeded(stage: Stage) -> None:
 @scenario
 def refused_append(stage: Stage) -> None:
     """A frame that breaks the rules ends the stream with its violations, as in Python."""
-    document = deepcopy(STREETS.document)
-    document["detections"] = document["detections"][:1]
-    document["detections"][0]["objects"][0]["confidence"] = 1.5
-    more = {"frames": stage.reference.write_frames("wrong", document)}
+    more = {"frames": _wrong_frames(stage)}
     found = _refused_as_in_python(stage, "invalid_argument", submission="wrong", **more)
     hold(found["error"]["violations"], "no violation is named")
+
+
+@scenario
+def title_after_a_refusal(stage: Stage) -> None:
+    """A submission whose frames were first refused has the title of the next attempt."""
+    more = {"frames": _wrong_frames(stage), "title": "A mistake"}
+    stage.runner.run("submit", **{**stage.submitting, **more}).refusal("invalid_argument")
+    again = stage.runner.run("submit", **stage.submitting, title="The system", no_seal=True)
+    found = stage.runner.run("get", **stage.at_site, submission=again.result()["submission"])
+    equal(found.result()["submission"]["title"], "The system", "title")
 
 
 @scenario
@@ -138,6 +146,14 @@ def leaderboard(stage: Stage) -> None:
     expected = stage.reference.run("leaderboard", **options).result()["rows"]
     equal(found, expected, "rows")
     equal([row["rank"] for row in found], [1, 1], "ranks")
+
+
+def _wrong_frames(stage: Stage) -> Path:
+    """A file of one frame that breaks the rules."""
+    document = deepcopy(STREETS.document)
+    document["detections"] = document["detections"][:1]
+    document["detections"][0]["objects"][0]["confidence"] = 1.5
+    return stage.reference.write_frames("wrong", document)
 
 
 def _refused_as_in_python(stage: Stage, kind: str, **more: object) -> Document:

@@ -113,6 +113,7 @@ Json submit(const Arguments& arguments) {
   options.benchmark = arguments.required("benchmark");
   options.submission = arguments.required("submission");
   options.stream = arguments.text("stream", "default");
+  options.title = arguments.text("title");
   options.replay = arguments.has("replay");
   options.batching = arguments.batching();
   options.delivery = arguments.delivery();

@@ -176,7 +176,10 @@ Submission Submissions::find_or_create(const std::string& benchmark,
   if (!submission) return create(benchmark, "", title);
   const std::string name = benchmark + "/submissions/" + *submission;
   try {
-    return get(name);
+    Submission found = get(name);
+    // Nobody has seen the title of a draft, so an earlier one must not stay.
+    const bool is_draft = found.state == SubmissionState::open;
+    if (!is_draft || title.empty() || title == found.title) return found;
   } catch (const NotFoundError&) {
     // It is created below.
   }

@@ -104,7 +104,7 @@ func submit(ctx context.Context, client *vidscore.Client, options *options) (any
 	delivery := options.delivery()
 	delivery.OnAcknowledged = acknowledged.add
 	stream, err := client.Submit(ctx, options.benchmark, vidscore.SubmitOptions{
-		Submission: options.submission, Stream: options.stream, Replay: options.replay,
+		Submission: options.submission, Stream: options.stream, Title: options.title, Replay: options.replay,
 		Batching: options.batching(), Delivery: delivery,
 	})
 	if err != nil {

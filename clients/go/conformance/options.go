@@ -18,11 +18,11 @@ type options struct {
 	deadline          float64
 	cancelAfterFrames int
 
-	benchmark, submission, stream string
-	replay, noSeal                bool
-	closing                       bool
-	rate, wait, linger            float64
-	dieAfterAcknowledged          int64
+	benchmark, submission, stream, title string
+	replay, noSeal                       bool
+	closing                              bool
+	rate, wait, linger                   float64
+	dieAfterAcknowledged                 int64
 
 	batchFrames, queueFrames, windowFrames int
 	batchInterval, blockTimeout            float64
@@ -70,6 +70,7 @@ func (found *options) addSubmissions(set *flag.FlagSet) {
 	set.StringVar(&found.benchmark, "benchmark", "", "name of the benchmark")
 	set.StringVar(&found.submission, "submission", "", "name of the submission")
 	set.StringVar(&found.stream, "stream", "default", "name of the stream")
+	set.StringVar(&found.title, "title", "", "title of a new submission")
 	set.BoolVar(&found.replay, "replay", false, "leave out what is durable")
 	set.BoolVar(&found.noSeal, "no-seal", false, "leave the submission open")
 	set.BoolVar(&found.closing, "close", false, "close the stream without a flush")

@@ -99,6 +99,7 @@ def _submit(parser: ArgumentParser) -> None:
     for name in ("benchmark", "submission", "frames"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--stream", default="default")
+    parser.add_argument("--title", default="")
     for name in ("replay", "unary", "no-seal", "close"):
         parser.add_argument(f"--{name}", action="store_true")
     for name, kind in {**BATCHING, **DELIVERY, **RETRY}.items():

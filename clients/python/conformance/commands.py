@@ -103,6 +103,7 @@ def submit(arguments: Namespace) -> Document:
             arguments.benchmark,
             arguments.submission,
             stream=arguments.stream,
+            title=arguments.title,
             replay=arguments.replay,
             batching=batching_of(arguments),
             delivery=delivery_of(arguments, on_acknowledged=on_acknowledged),

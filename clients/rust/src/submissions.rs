@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::clock::later;
 use crate::connection::{call_error, Connection};
 use crate::error::{Error, ErrorKind, Result};
-use crate::hosting::{Submission, SubmissionScore, SubmissionUpdate};
+use crate::hosting::{Submission, SubmissionScore, SubmissionState, SubmissionUpdate};
 use crate::names::{benchmark_name, submission_name};
 use crate::retrying::{ended_early, Retrying};
 use crate::settings::Retry;
@@ -239,6 +239,11 @@ impl Submissions {
         let name = format!("{benchmark}/submissions/{submission}");
         match self.get(&name).await {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
+            // Nobody has seen the title of a draft, so an earlier one must not stay.
+            Ok(found)
+                if found.state == SubmissionState::Open
+                    && !title.is_empty()
+                    && title != found.title => {}
             outcome => return outcome,
         }
         match self.create(benchmark, submission, title).await {

@@ -16,7 +16,7 @@ const OPTIONS = Object.fromEntries(
     ["benchmark", "submission", "stream", "batch-interval-s", "window-frames", "queue-frames"],
     ["policy", "block-timeout-s", "acknowledge-timeout-s", "retry-initial-s", "retry-maximum-s"],
     ["give-up-after-s", "rate-hz", "die-after-acknowledged", "wait-s", "close-timeout-s"],
-    ["keepalive-interval-s", "keepalive-timeout-s", "linger-s"],
+    ["keepalive-interval-s", "keepalive-timeout-s", "linger-s", "title"],
   ]
     .flat()
     .map((name) => [name, { type: "string" }])
@@ -113,6 +113,7 @@ async function submit(client, given) {
   const acknowledged = [];
   const stream = await client.submit(given.benchmark, given.submission, {
     stream: given.stream ?? "default",
+    title: given.title ?? "",
     replay: given.replay ?? false,
     batching: batching(given),
     delivery: delivery(given, (frames) => {

@@ -298,7 +298,8 @@ export class Client implements AsyncDisposable {
     }
     const name = `${benchmarkName(benchmark)}/submissions/${submission}`;
     const known = await this.#find(name, options);
-    if (known !== null) {
+    // Nobody has seen the title of a draft, so an earlier one must not stay.
+    if (known !== null && (known.state !== "open" || title === "" || title === known.title)) {
       return known;
     }
     try {

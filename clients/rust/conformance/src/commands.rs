@@ -105,6 +105,7 @@ async fn submit(arguments: &Arguments) -> Outcome<Json> {
         .submit(arguments.required("benchmark")?)
         .submission(arguments.required("submission")?)
         .stream(arguments.text("stream").unwrap_or("default"))
+        .title(arguments.text("title").unwrap_or_default())
         .replay(arguments.has("replay"))
         .batching(arguments.batching()?)
         .delivery(delivery)

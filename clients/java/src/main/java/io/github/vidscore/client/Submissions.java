@@ -38,10 +38,16 @@ final class Submissions {
     }
     String name = benchmark + "/" + options.submission();
     try {
-      return calls.getSubmission(name);
+      Submission found = calls.getSubmission(name);
+      // Nobody has seen the title of a draft, so an earlier one must not stay.
+      boolean isDraft = found.state() == SubmissionState.OPEN;
+      if (!isDraft || options.title().isEmpty() || options.title().equals(found.title())) {
+        return found;
+      }
     } catch (NotFoundException absent) {
-      return createOrFind(benchmark, options, name);
+      // It is created below.
     }
+    return createOrFind(benchmark, options, name);
   }
 
   private Submission createOrFind(String benchmark, SubmitOptions options, String name) {

@@ -37,6 +37,7 @@ final class Options {
           "benchmark",
           "submission",
           "stream",
+          "title",
           "batch-interval-s",
           "window-frames",
           "queue-frames",

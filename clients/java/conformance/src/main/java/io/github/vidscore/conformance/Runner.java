@@ -194,6 +194,7 @@ public final class Runner {
     SubmitOptions wanted =
         SubmitOptions.named(options.text("submission", ""))
             .withStream(options.text("stream", "default"))
+            .withTitle(options.text("title", ""))
             .withReplay(options.has("replay"))
             .withBatching(options.batching())
             .withDelivery(

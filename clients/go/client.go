@@ -83,10 +83,14 @@ func (client *Client) Close() error {
 	var lock sync.Mutex
 	var failures []error
 	for stream := range client.streams.Range {
+		open := stream.(*SubmissionStream)
+		err := open.sender.refuseInCallback() // of this goroutine
 		closing.Add(1)
 		go func() {
 			defer closing.Done()
-			err := stream.(*SubmissionStream).Close()
+			if err == nil {
+				err = open.Close()
+			}
 			lock.Lock()
 			defer lock.Unlock()
 			failures = append(failures, err)

@@ -42,9 +42,9 @@ type sender struct {
 
 	guard   *monitor // guards the rest
 	state   *appendState
-	left    bool  // whether this client has closed or aborted it
-	telling bool  // whether OnAcknowledged is running
-	told    int64 // the last number passed to OnAcknowledged
+	left    bool    // whether this client has closed or aborted it
+	telling running // OnAcknowledged
+	told    int64   // the last number passed to OnAcknowledged
 }
 
 func (sender *sender) start() {
@@ -86,6 +86,9 @@ func (sender *sender) put(ctx context.Context, frames []Frame, alone bool) error
 
 // flush waits until all frames are durable and OnAcknowledged was called with them.
 func (sender *sender) flush(ctx context.Context) (int64, error) {
+	if err := sender.refuseInCallback(); err != nil {
+		return 0, err
+	}
 	sender.guard.Lock()
 	defer sender.guard.Unlock()
 	sender.state.outbox.flush()
@@ -100,6 +103,13 @@ func (sender *sender) flush(ctx context.Context) (int64, error) {
 		return sender.state.acknowledged, nil
 	}
 	return sender.state.acknowledged, sender.state.check()
+}
+
+// refuseInCallback is the error of a call in OnAcknowledged that would wait for itself.
+func (sender *sender) refuseInCallback() error {
+	sender.guard.Lock()
+	defer sender.guard.Unlock()
+	return sender.telling.refuse("Flush, Close and Seal", "OnAcknowledged")
 }
 
 func (sender *sender) isTold() bool {
@@ -118,8 +128,7 @@ func (sender *sender) close() error {
 	sender.state.close()
 	sender.guard.notify()
 	limit := time.Now().Add(sender.delivery.CloseTimeout)
-	// A callback that closes its stream would wait for itself.
-	for !sender.isDrained() && !(sender.telling && sender.state.idle()) && time.Now().Before(limit) {
+	for !sender.isDrained() && time.Now().Before(limit) {
 		sender.guard.waitUntil(context.Background(), limit, true)
 	}
 	if frames := sender.state.undelivered(); frames > 0 {
@@ -150,7 +159,7 @@ func (sender *sender) abort() {
 func (sender *sender) leave() {
 	sender.end(nil)
 	sender.guard.Lock()
-	telling := sender.telling
+	telling := sender.telling != ""
 	sender.guard.Unlock()
 	if !telling {
 		sender.work.Wait()
@@ -371,16 +380,18 @@ func (sender *sender) tell(grown bool) *Error {
 		return nil
 	}
 	sender.guard.Lock()
-	acknowledged := sender.state.acknowledged
-	sender.telling = !sender.state.ended
-	telling := sender.telling
+	acknowledged, ended := sender.state.acknowledged, sender.state.ended
+	if !ended {
+		sender.telling.begin()
+	}
 	sender.guard.Unlock()
-	if !telling {
+	if ended {
 		return nil
 	}
 	err := sender.delivery.OnAcknowledged(acknowledged)
 	sender.guard.Lock()
-	sender.telling, sender.told = false, acknowledged
+	sender.telling.end()
+	sender.told = acknowledged
 	sender.guard.notify()
 	sender.guard.Unlock()
 	if err != nil {

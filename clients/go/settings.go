@@ -118,7 +118,7 @@ type Delivery struct {
 	// Retry is what happens after a break.
 	Retry Retry
 	// OnAcknowledged is called with the stream's number of durable frames whenever it has grown; an
-	// error ends the stream. It must not call Flush or Seal, which would wait for it.
+	// error ends the stream. Flush, Close and Seal, which would wait for it, fail there.
 	OnAcknowledged func(frames int64) error
 	// Unary makes each batch a separate call, for proxies without streams; slower, otherwise the
 	// same.

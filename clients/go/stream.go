@@ -36,7 +36,7 @@ type ScoreStream struct {
 	call    vidscorev1.ScoringService_ScoreClient
 	cancel  context.CancelFunc
 	work    sync.WaitGroup // the goroutines that send and receive
-	telling bool           // whether OnReport is running
+	telling running        // OnReport
 }
 
 // newScoreStream sends the configuration. If it succeeds, the stream calls cancel at its end.
@@ -136,10 +136,13 @@ func (stream *ScoreStream) LiveReports(ctx context.Context) iter.Seq2[*LiveRepor
 
 // Finish sends the queued frames, ends the input, and waits for the final reports: one for each
 // evaluator, in the requested order. If the context is done before, the stream continues, and
-// Finish may be called again.
+// Finish may be called again. In OnReport, for which it would wait, it returns [ErrCallback].
 func (stream *ScoreStream) Finish(ctx context.Context) ([]*Report, error) {
 	stream.guard.Lock()
 	defer stream.guard.Unlock()
+	if err := stream.telling.refuse("Finish", "OnReport"); err != nil {
+		return nil, err
+	}
 	stream.state.close()
 	stream.guard.notify()
 	for !stream.state.ended {
@@ -160,7 +163,7 @@ func (stream *ScoreStream) Close() error {
 	})
 	stream.cancel()
 	stream.guard.Lock()
-	telling := stream.telling
+	telling := stream.telling != ""
 	stream.guard.Unlock()
 	if !telling {
 		stream.work.Wait()
@@ -307,16 +310,18 @@ func (stream *ScoreStream) receive(ctx context.Context) {
 func (stream *ScoreStream) handle(response *vidscorev1.ScoreResponse) *Error {
 	stream.guard.Lock()
 	live, failure := stream.state.receive(response)
-	stream.telling = live != nil && stream.onLive != nil && !stream.state.ended
-	telling := stream.telling
+	tell := live != nil && stream.onLive != nil && !stream.state.ended
+	if tell {
+		stream.telling.begin()
+	}
 	stream.guard.notify()
 	stream.guard.Unlock()
-	if !telling {
+	if !tell {
 		return failure
 	}
 	err := stream.onLive(live)
 	stream.guard.Lock()
-	stream.telling = false
+	stream.telling.end()
 	stream.guard.Unlock()
 	if err != nil {
 		return callbackError("OnReport", err)

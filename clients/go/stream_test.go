@@ -254,6 +254,27 @@ func TestEndsOfStreams(t *testing.T) {
 	equal(t, errors.Is(err, mistake), true)
 }
 
+// A callback cannot wait for the end of its own stream.
+func TestACallbackCannotFinish(t *testing.T) {
+	_, client := serveScoring(t)
+	var stream *ScoreStream
+	ready := make(chan struct{})
+	refused := make(chan error, 1)
+	options := byFake
+	options.Live = &Live{EveryFrames: 1, OnReport: func(*LiveReport) error {
+		<-ready
+		_, err := stream.Finish(testContext(t))
+		refused <- err
+		return nil
+	}}
+	stream = open(t, client, options)
+	close(ready)
+	must(t, stream.SendBatch(testContext(t), Detections, boxes(0, 1)))
+	isKind(t, <-refused, ErrCallback)
+	_, err := stream.Finish(testContext(t))
+	must(t, err)
+}
+
 // A Finish whose context is done leaves the stream as it is.
 func TestFinishMayBeCalledAgain(t *testing.T) {
 	fake, client := serveScoring(t)

@@ -109,8 +109,10 @@ func (stream *SubmissionStream) SendBatch(ctx context.Context, frames []Frame) e
 }
 
 // Flush waits until all sent frames are durable and OnAcknowledged was called with them. It returns
-// the number of durable frames of the stream. [ErrDeadline] if they are not durable when the
-// context is done; the stream continues.
+// the number of durable frames of the stream.
+//
+// Errors: [ErrDeadline] if they are not durable when the context is done; the stream continues.
+// [ErrCallback] in OnAcknowledged, for which it would wait.
 func (stream *SubmissionStream) Flush(ctx context.Context) (int64, error) {
 	return stream.sender.flush(ctx)
 }
@@ -128,8 +130,12 @@ func (stream *SubmissionStream) UndeliveredFrames() int {
 // When it returns, everything has ended except a running callback.
 //
 // Errors: [ErrDeadline] if frames are not durable in time; they are dropped, and the text and
-// UndeliveredFrames give their number. The error with which the stream failed, if frames are left.
+// UndeliveredFrames give their number. [ErrCallback] in OnAcknowledged, for which it would wait. The
+// error with which the stream failed, if frames are left.
 func (stream *SubmissionStream) Close() error {
+	if err := stream.sender.refuseInCallback(); err != nil {
+		return err // the client still closes it
+	}
 	defer stream.client.forget(stream)
 	return stream.sender.close()
 }

@@ -250,8 +250,8 @@ func TestFullQueueHoldsTheCallerBack(t *testing.T) {
 	flush(t, stream, int64(sent))
 }
 
-// A callback that fails ends the stream, with its error wrapped; one may close the stream.
-func TestCallbacksMayFailAndClose(t *testing.T) {
+// A callback that fails ends the stream, with its error wrapped.
+func TestACallbackMayFail(t *testing.T) {
 	_, client := serveSubmissions(t)
 	mistake := errors.New("mistake")
 	failing := submit(t, client, SubmitOptions{Delivery: Delivery{OnAcknowledged: func(int64) error { return mistake }}})
@@ -260,18 +260,51 @@ func TestCallbacksMayFailAndClose(t *testing.T) {
 	err := failing.Send(testContext(t), box(4))
 	isKind(t, err, ErrCallback)
 	equal(t, errors.Is(err, mistake), true)
+}
 
-	var closing *SubmissionStream
-	closed := make(chan error, 1)
+// A callback cannot wait for its own stream, but other goroutines can while it runs, and it may
+// abort.
+func TestACallbackCannotWaitForItsStream(t *testing.T) {
+	fake, client := serveSubmissions(t)
+	other := submit(t, client, SubmitOptions{Submission: "other"})
+	var stream *SubmissionStream
 	ready := make(chan struct{})
-	closing = submit(t, client, SubmitOptions{Delivery: Delivery{OnAcknowledged: func(int64) error {
+	refused := make(chan error, 5)
+	stream = submit(t, client, SubmitOptions{Delivery: Delivery{OnAcknowledged: func(int64) error {
 		<-ready
-		closed <- closing.Close()
+		ctx := testContext(t)
+		_, flushing := stream.Flush(ctx)
+		_, sealing := stream.Seal(ctx, AnyFrameCount)
+		for _, err := range []error{flushing, sealing, stream.Close(), stream.Close()} {
+			refused <- err
+		}
+		_, err := other.Flush(ctx)
+		refused <- err
 		return nil
 	}}})
+	send(t, stream, 0, 3)
 	close(ready)
-	send(t, closing, 100, 101)
-	must(t, <-closed)
+	flush(t, stream, 3)
+	for range 4 {
+		isKind(t, <-refused, ErrCallback)
+	}
+	must(t, <-refused)
+	must(t, stream.Close())
+	fake.expectStored(t, 3)
+
+	aborted := make(chan struct{})
+	var aborting *SubmissionStream
+	begin := make(chan struct{})
+	aborting = submit(t, client, SubmitOptions{Delivery: Delivery{OnAcknowledged: func(int64) error {
+		<-begin
+		aborting.Abort()
+		close(aborted)
+		return nil
+	}}})
+	send(t, aborting, 3, 4)
+	close(begin)
+	<-aborted
+	must(t, client.Close())
 }
 
 // A stream ends with its context and with its client.

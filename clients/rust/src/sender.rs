@@ -1,5 +1,6 @@
 //! Delivers the frames of an append stream: connects, sends, and continues after breaks.
 
+use std::cell::Cell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -28,6 +29,11 @@ use crate::wire::vidscore::v1 as wire;
 
 /// How long closing waits for the server to end the call.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(5);
+
+thread_local! {
+    /// The sender whose `on_acknowledged` runs on this thread.
+    static TELLING: Cell<Option<*const Sender>> = const { Cell::new(None) };
+}
 
 /// An append stream that was opened for this writer.
 #[derive(Clone, Debug)]
@@ -112,6 +118,7 @@ impl Sender {
 
     /// Wait until every frame is durable.
     pub(crate) async fn flush(&self) -> Result<u64> {
+        self.refuse_in_callback()?;
         self.monitor.update(AppendState::flush);
         self.monitor
             .wait(None, |state| state.drained().then_some(()))
@@ -124,6 +131,7 @@ impl Sender {
     /// Deliver the accepted frames within a time, and end; do nothing if this client has ended the
     /// stream.
     pub(crate) async fn close(&self, task: &AbortHandle) -> Result<()> {
+        self.refuse_in_callback()?;
         if self.left.load(Ordering::SeqCst) {
             return Ok(());
         }
@@ -159,6 +167,15 @@ impl Sender {
             // A destructor cannot return an error; `telling` reports the dropped frames.
             let _ = telling.0.close(&task).await;
         });
+    }
+
+    fn refuse_in_callback(&self) -> Result<()> {
+        if TELLING.get() != Some(self as *const Self) {
+            return Ok(());
+        }
+        let message = "flush, close and seal cannot be called in on_acknowledged: \
+                       they would wait for themselves";
+        Err(Error::new(ErrorKind::Callback, message).and_reason("CALLBACK_FAILED"))
     }
 
     async fn wait_for_room(&self, item: Item) -> Result<()> {
@@ -326,7 +343,10 @@ impl Sender {
             return Ok(());
         };
         let acknowledged = self.monitor.lock().acknowledged();
-        catch_unwind(AssertUnwindSafe(|| callback(acknowledged))).map_err(|_| {
+        let outer = TELLING.replace(Some(self as *const Self));
+        let outcome = catch_unwind(AssertUnwindSafe(|| callback(acknowledged)));
+        TELLING.set(outer);
+        outcome.map_err(|_| {
             Error::new(ErrorKind::Callback, "on_acknowledged panicked")
                 .and_reason("CALLBACK_FAILED")
         })

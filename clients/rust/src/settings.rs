@@ -349,8 +349,8 @@ impl Delivery {
     /// Called with the stream's number of durable frames whenever it has grown.
     ///
     /// It runs on the stream's own task, which delivers nothing meanwhile: it must be quick and
-    /// never block. If it panics, the stream ends with
-    /// [`ErrorKind::Callback`](crate::ErrorKind::Callback).
+    /// never block; waiting for its own stream fails with
+    /// [`ErrorKind::Callback`](crate::ErrorKind::Callback). If it panics, the stream ends with that.
     #[must_use]
     pub fn on_acknowledged(mut self, callback: impl Fn(u64) + Send + Sync + 'static) -> Self {
         self.on_acknowledged = Some(Arc::new(callback));

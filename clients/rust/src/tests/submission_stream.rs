@@ -1,9 +1,9 @@
 //! Submission streams against a server that follows the offset protocol, and breaks.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 
 use super::fake_submissions::{hosting, Fake, Fault, NAME};
 use super::{frame, frames, soon};
@@ -220,6 +220,36 @@ async fn a_callback_that_panics_ends_the_stream() {
         (error.kind(), error.reason()),
         (ErrorKind::Callback, "CALLBACK_FAILED")
     );
+}
+
+#[tokio::test]
+async fn a_callback_cannot_wait_for_its_stream() {
+    let (fake, _serving, client) = hosting().await;
+    let own: Arc<OnceLock<SubmissionStream>> = Arc::default();
+    let found = Arc::new(Mutex::new(Vec::new()));
+    let (stream, refused) = (own.clone(), found.clone());
+    let callback = move |_| {
+        let stream = stream.get().unwrap();
+        let flushing = stream.flush().now_or_never().map(|done| done.map(|_| ()));
+        let sealing = stream
+            .seal(None)
+            .now_or_never()
+            .map(|done| done.map(|_| ()));
+        let closing = stream.close().now_or_never();
+        refused.lock().unwrap().extend([flushing, sealing, closing]);
+    };
+    let builder = submit(&client).delivery(delivery().on_acknowledged(callback));
+    own.set(builder.open().await.unwrap()).unwrap();
+    let stream = own.get().unwrap();
+    assert_eq!(send_all(stream, 3).await.unwrap(), 3);
+    let kind_of = |outcome: &Option<Result<(), Error>>| {
+        let outcome = outcome.as_ref().expect("it waits");
+        outcome.as_ref().unwrap_err().kind()
+    };
+    let kinds: Vec<_> = found.lock().unwrap().iter().map(kind_of).collect();
+    assert_eq!(kinds, [ErrorKind::Callback; 3]);
+    stream.close().await.unwrap();
+    assert_stored(&fake, 3);
 }
 
 #[tokio::test]

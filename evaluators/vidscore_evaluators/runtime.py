@@ -1,9 +1,10 @@
 """Processes, threads, interrupts and memory of the process that scores.
 
-- `SpawnedPool` and `map_in_order`: worker processes that end with their parent, ignore Ctrl-C and
-  give results in order.
+- `SpawnedPool` and `map_in_order`: worker processes that end with their parent, ignore what its
+  terminal sends and give results in order.
 - `map_threads`: an ordered, bounded thread map for work that releases the GIL.
-- `sigint_blocked`: SIGINT is blocked in children and deferred in the parent.
+- `terminal_signals_blocked`: SIGINT and SIGHUP are blocked in children and deferred in the parent.
+- `ending_signals`: what ends a process in order.
 - `tune_malloc`: for processes of our own; nothing calls it on import.
 """
 
@@ -43,7 +44,7 @@ TRIM_THRESHOLD_BYTES = 256 << 20
 
 
 class SpawnedPool:
-    """A process pool for a `with` block; its workers end with their parent and ignore SIGINT.
+    """A process pool for a `with` block; its workers end with their parent and ignore its terminal.
 
     Leaving the block cancels work that has not begun and waits for the rest.
     """
@@ -70,7 +71,7 @@ class SpawnedPool:
             work: A module-level function, so that another process can import it.
             items: Its arguments; all are submitted at once.
         """
-        with sigint_blocked():
+        with terminal_signals_blocked():
             return self._executor.map(work, items)
 
 
@@ -162,23 +163,31 @@ def side_by_side(first: Callable[[], Item], second: Callable[[], Result]) -> tup
 
 
 @contextmanager
-def sigint_blocked() -> Iterator[None]:
-    """Block SIGINT in processes started in this block, and defer it in this one until the end.
+def terminal_signals_blocked() -> Iterator[None]:
+    """Block a terminal's signals in processes started here, and defer them in this one to the end.
 
-    A terminal sends Ctrl-C to every process in the foreground, workers included. Only the process
-    that started them should act on it; a worker interrupted during its imports would print a
-    meaningless traceback. Does nothing on systems without POSIX signals.
+    A terminal sends Ctrl-C, and SIGHUP when it is closed, to every process in the foreground,
+    workers included. Only the process that started them should act on it; a worker interrupted
+    during its imports would print a meaningless traceback. Does nothing on systems without POSIX
+    signals.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     # A blocked signal stays blocked in the processes that start here.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    numbers = (signal.SIGINT, signal.SIGHUP)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
-        with _sigint_deferred():
+        with _deferred(numbers):
             yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def ending_signals() -> list[signal.Signals]:
+    """SIGTERM of a service manager; SIGHUP of a closed terminal, unless `nohup` has it ignored."""
+    hangs_up = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
+    return [signal.SIGTERM, signal.SIGHUP] if hangs_up else [signal.SIGTERM]
 
 
 def tune_malloc() -> bool:
@@ -228,16 +237,21 @@ def _threads(count: int, _process: int) -> ThreadPoolExecutor:
 
 
 @contextmanager
-def _sigint_deferred() -> Iterator[None]:
-    """Defer SIGINT that another thread receives until the end of the block."""
+def _deferred(numbers: Iterable[signal.Signals]) -> Iterator[None]:
+    """Defer signals that another thread receives until the end of the block."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     received: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, _: received.append(number))
+
+    def keep(number: int, _frame: object) -> None:
+        received.append(number)
+
+    before = {number: signal.signal(number, keep) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, handler or signal.SIG_DFL)
-        if received:
-            signal.raise_signal(signal.SIGINT)
+        for number, handler in before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+        for late in received:
+            signal.raise_signal(late)

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
+from vidscore_evaluators.runtime import ending_signals
 from vidscore_server.addresses import ListenAddress
 from vidscore_server.application import ScoringServer
 from vidscore_server.executors import JobRunner, open_executor, require_executor
@@ -55,7 +56,7 @@ async def serve(
 ) -> None:
     """Serve until a signal arrives or the store is lost.
 
-    SIGTERM and SIGINT drain open streams; a second signal ends them at once.
+    SIGTERM, SIGINT and SIGHUP drain open streams; a second SIGTERM or SIGINT ends them at once.
 
     Args:
         settings: Settings.
@@ -78,9 +79,17 @@ async def serve(
             server.sessions.expire()
         stopping.set()
 
+    def hang_up(*_: object) -> None:
+        # A closed terminal sends its signal twice: from the kernel and from the shell. The second
+        # one may come after the event loop has ended.
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        loop.call_soon_threadsafe(stopping.set)
+
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
+    if signal.SIGHUP in ending_signals():
+        signal.signal(signal.SIGHUP, hang_up)
     address = await server.start()
     tls = bool(settings.tls_certificate_file)
     log(logging.INFO, "listening", address=str(address), tls=tls)

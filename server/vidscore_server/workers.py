@@ -34,7 +34,7 @@ from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.jobs import Job, run_job, run_outcome_job
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.registry import usable_evaluators
-from vidscore_evaluators.runtime import initialize_worker, sigint_blocked, spawn_context
+from vidscore_evaluators.runtime import initialize_worker, spawn_context, terminal_signals_blocked
 from vidscore_server.errors import WorkerLostError, WorkFailedError
 from vidscore_server.logs import log, places_of
 
@@ -195,7 +195,7 @@ class _Worker:
         executor = ProcessPoolExecutor(
             1, mp_context=spawn_context(), initializer=_initialize, initargs=(self._niceness,)
         )
-        with sigint_blocked():
+        with terminal_signals_blocked():
             self._started = executor.submit(os.getpid)
         self._started.add_done_callback(_log_started)
         executor.submit(_warm_up)
@@ -326,7 +326,7 @@ async def _process(work: Callable[..., None], *args: object) -> AsyncIterator[Co
 
 def _start_process(process: BaseProcess, sender: Connection) -> None:
     try:
-        with sigint_blocked():
+        with terminal_signals_blocked():
             process.start()
     finally:
         sender.close()  # the process holds the only other end: the receiver sees its exit

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from vidscore_evaluators.runtime import map_in_order, sigint_blocked, tune_malloc
+from vidscore_evaluators.runtime import map_in_order, terminal_signals_blocked, tune_malloc
 
 # --- Reuse of the memory of freed arrays
 
@@ -82,7 +82,7 @@ def test_an_interrupt_waits_until_the_block_has_ended() -> None:
     steps = []
 
     def work() -> None:
-        with sigint_blocked():
+        with terminal_signals_blocked():
             interrupt_from_another_thread()
             steps.append("whole")
         steps.append("never")
@@ -93,15 +93,16 @@ def test_an_interrupt_waits_until_the_block_has_ended() -> None:
 
 
 def test_an_interrupt_after_the_block_acts_at_once() -> None:
-    with sigint_blocked():
+    with terminal_signals_blocked():
         pass
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
 
 
-def test_a_process_that_starts_in_the_block_is_not_interrupted() -> None:
-    program = "import signal; signal.raise_signal(signal.SIGINT); print('lives')"
-    with sigint_blocked():
+@pytest.mark.parametrize("name", ["SIGINT", "SIGHUP"])
+def test_a_process_that_starts_in_the_block_is_not_interrupted(name: str) -> None:
+    program = f"import signal; signal.raise_signal(signal.{name}); print('lives')"
+    with terminal_signals_blocked():
         child = subprocess.Popen(
             [sys.executable, "-c", program], stdout=subprocess.PIPE, encoding="utf-8"
         )
@@ -113,7 +114,7 @@ def test_the_block_may_be_entered_in_any_thread() -> None:
     done = []
 
     def work() -> None:
-        with sigint_blocked():
+        with terminal_signals_blocked():
             done.append(True)
 
     thread = threading.Thread(target=work)

@@ -123,11 +123,16 @@ class Stream:
 
 
 @pytest.mark.slow
-def test_after_sigterm_a_running_stream_completes_and_the_process_exits_with_0() -> None:
+@pytest.mark.parametrize("sent", [[signal.SIGTERM], [signal.SIGHUP, signal.SIGHUP]])
+def test_after_a_signal_a_running_stream_completes_and_the_process_exits_with_0(
+    sent: list[signal.Signals],
+) -> None:
+    """A closed terminal sends its signal from the kernel and from the shell."""
     with _process(drain_timeout_s="60") as server:
         stream = Stream(server)
         stream.frame(1)
-        server.process.send_signal(signal.SIGTERM)
+        for number in sent:
+            server.process.send_signal(number)
         assert server.line("draining")["open_streams"] == 1
         stream.frame(2)
         stub: Any = health_pb2_grpc.HealthStub(server.channel)

@@ -21,7 +21,7 @@ from vidscore_cli.records import short_names
 from vidscore_cli.remote import detection_arity, open_async_client, open_client
 from vidscore_cli.reporting import Presentation, View
 from vidscore_cli.session import ExitCode
-from vidscore_cli.stopping import interrupted_by_sigterm
+from vidscore_cli.stopping import interrupted_by_signals
 from vidscore_cli.waiting import Breaks
 from vidscore_evaluators.formats.json_lines import LineReader
 
@@ -75,7 +75,7 @@ def answer_with_program(typed: LiveAnswering) -> int:
             say(short_names(name), err=True)
         submission = name.rpartition("/")[2]
         try:
-            with interrupted_by_sigterm():
+            with interrupted_by_signals():
                 live = asyncio.run(_answer(typed, submission, exchange))
         except (KeyboardInterrupt, BadLineError, ProgramError) as error:
             if exchange.has_begun:

@@ -168,6 +168,7 @@ class _Root(CommandTree):
         del standalone_mode
         _open_missing_streams()
         _buffer_stdout()
+        _outlast_stderr()
         _make_streams_lenient()
         os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # errors are reported once, by us
         session = Session()
@@ -254,6 +255,24 @@ def _buffer_stdout() -> None:
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
         number, encoding = sys.stdout.fileno(), sys.stdout.encoding
         sys.stdout = open(number, "w", encoding=encoding, closefd=False)  # noqa: SIM115 - stays
+
+
+class _UnfailingFile(io.FileIO):
+    """Standard error, whose reader may go: what it cannot take is lost, and the work goes on."""
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return memoryview(data).nbytes
+
+
+def _outlast_stderr() -> None:
+    """Let no message for people end a command: a terminal may be closed, a disk full."""
+    own = sys.__stderr__
+    if own is not None and sys.stderr is own:  # neither closed nor replaced
+        file = io.BufferedWriter(_UnfailingFile(own.fileno(), "w", closefd=False))
+        sys.stderr = io.TextIOWrapper(file, encoding=own.encoding, line_buffering=True)
 
 
 def _make_streams_lenient() -> None:

@@ -291,7 +291,7 @@ def atomic_file(path: DataPath, mode: int) -> Iterator[BinaryIO]:
     target = led_to(path)
     neighbour = neighbour_of(target)
     try:
-        with removing_at_sigterm(neighbour):
+        with removing_at_a_signal(neighbour):
             descriptor = os.open(neighbour, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
             with os.fdopen(descriptor, "w+b") as file:
                 _let_read(neighbour, target, mode)
@@ -313,24 +313,26 @@ def _let_read(neighbour: Path, target: Path, most: int = 0o777) -> None:
 
 
 @contextmanager
-def removing_at_sigterm(neighbour: Path) -> Iterator[None]:
-    """Remove an unfinished file or folder if SIGTERM ends the process meanwhile."""
+def removing_at_a_signal(neighbour: Path) -> Iterator[None]:
+    """Remove an unfinished file or folder if a signal ends the process meanwhile."""
+    from vidscore_evaluators.runtime import ending_signals  # help has to be quick
 
     def end(number: int, _frame: FrameType | None) -> None:
         remove(neighbour)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
-    # Only the main thread can set handlers, and an existing handler stays.
+    # Only the main thread can set handlers, and existing handlers stay.
     in_main = threading.current_thread() is threading.main_thread()
-    if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, end)
+    numbers = ending_signals() if in_main else []
+    free = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    for number in free:
+        signal.signal(number, end)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number in free:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def remove(place: Path) -> None:
@@ -357,7 +359,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     whole = led_to(path)
     neighbour = neighbour_of(whole)
     try:
-        with removing_at_sigterm(neighbour):
+        with removing_at_a_signal(neighbour):
             neighbour.mkdir()
             _let_read(neighbour, whole)
             yield neighbour

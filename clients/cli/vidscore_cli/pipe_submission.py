@@ -21,7 +21,7 @@ from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import short_names
 from vidscore_cli.remote import detection_arity, open_client, to_frames, to_reports
 from vidscore_cli.reporting import Presentation, View
-from vidscore_cli.stopping import interrupted_by_sigterm
+from vidscore_cli.stopping import interrupted_by_signals
 from vidscore_cli.waiting import seal, told_while_waiting
 from vidscore_evaluators.names import counted
 
@@ -110,7 +110,7 @@ def _sealed(
         batching=Batching(block_timeout_s=None),
         delivery=Delivery(on_acknowledged=_say_offset if typed.acknowledged else None),
     )
-    with opened, interrupted_by_sigterm(), told_while_waiting(opened, partial(say, err=True)):
+    with opened, interrupted_by_signals(), told_while_waiting(opened, partial(say, err=True)):
         name = short_names(opened.submission)
         say(f"{name}: {counted(opened.next_offset, 'frame')} durable before", err=True)
         try:

@@ -1,49 +1,52 @@
-"""How commands end that a person, a service manager or a container's host stops by a signal."""
+"""How commands end that a person, a service manager or a closed terminal stops by a signal."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from types import FrameType
-from typing import NoReturn
+
+from vidscore_evaluators.runtime import ending_signals
 
 
 @contextmanager
-def interrupted_by_sigterm() -> Iterator[None]:
-    """Treat SIGTERM, which stops services, as Ctrl-C; a second one ends the process at once."""
+def interrupted_by_signals() -> Iterator[None]:
+    """Treat the signals that end processes as Ctrl-C."""
 
-    def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    def interrupt() -> None:
         raise KeyboardInterrupt
 
-    if threading.current_thread() is not threading.main_thread():
+    with _handled(ending_signals(), interrupt):
         yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
 def stopped_by_signals(stopping: threading.Event) -> Iterator[None]:
-    """Stop cleanly at the first SIGINT or SIGTERM; the next one has its previous effect."""
+    """Stop cleanly at the first SIGINT or signal that ends processes."""
+    with _handled([signal.SIGINT, *ending_signals()], stopping.set):
+        yield
+
+
+@contextmanager
+def _handled(numbers: Iterable[signal.Signals], act: Callable[[], None]) -> Iterator[None]:
+    """Act at the first of some signals; the next one of its number has its previous effect."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in numbers}
 
-    def stop(number: int, _frame: object) -> None:
-        stopping.set()
-        signal.signal(number, before[signal.Signals(number)])
+    def handle(number: int, _frame: object) -> None:
+        # A closed terminal sends its signal twice: from the kernel and from the shell.
+        again = signal.SIG_IGN if number == signal.SIGHUP else before[signal.Signals(number)]
+        signal.signal(number, again)
+        act()
 
     for number in before:
-        signal.signal(number, stop)
+        signal.signal(number, handle)
     try:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            if signal.getsignal(number) is handle:  # it has not come
+                signal.signal(number, handler)

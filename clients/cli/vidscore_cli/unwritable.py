@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +24,7 @@ def naming_stdout() -> Iterator[None]:
     """Name standard output in errors of writing that name no file.
 
     Raises:
+        BrokenPipeError: If its reader has stopped, or its terminal is closed.
         OSError: If it cannot be written.
     """
     try:
@@ -31,4 +35,6 @@ def naming_stdout() -> Iterator[None]:
     except OSError as error:
         if error.filename is not None:
             raise
+        if error.errno == errno.EIO and stat.S_ISCHR(os.fstat(sys.stdout.fileno()).st_mode):
+            raise BrokenPipeError from None
         raise about("standard output", error) from None

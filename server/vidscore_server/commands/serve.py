@@ -12,6 +12,7 @@ import click
 
 from vidscore_cli.command_tree import Command
 from vidscore_cli.output import say
+from vidscore_evaluators.runtime import ending_signals
 
 if TYPE_CHECKING:
     from vidscore_evaluators.parameters import ParameterDescription
@@ -47,13 +48,14 @@ class _ServeCommand(Command):
 def serve(config: str | None, **typed: Any) -> None:
     """Run a scoring server.
 
-    It runs until it is stopped (Ctrl-C or SIGTERM), and lets running streams end first. Each
-    setting may also be in the --config file or in the environment, as VIDSCORE_SERVER_NAME; options
-    override the environment, which overrides the file.
+    It runs until it is stopped (Ctrl-C, SIGTERM or a closed terminal), and lets running streams end
+    first. Each setting may also be in the --config file or in the environment, as
+    VIDSCORE_SERVER_NAME; options override the environment, which overrides the file.
     """
     # Until the server listens and drains: the first process of a container gets no signal for which
     # it has no handler.
-    signal.signal(signal.SIGTERM, _end)
+    for number in ending_signals():
+        signal.signal(number, _end)
     from vidscore_server.settings import SettingsError, load_settings
 
     flags = {name: value for name, value in typed.items() if value is not None}

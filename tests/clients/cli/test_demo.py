@@ -151,7 +151,7 @@ def run_in_a_shell(line: str) -> str:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_site_of_the_demo_shows_its_boards_until_ctrl_c(sign: signal.Signals) -> None:
     command = [str(BINARY), "demo", "--web", "127.0.0.1:0", "--speed", "1000"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as process:

@@ -124,7 +124,8 @@ with atomic_folder(Path(path)) if kind == "folder" else atomic_file(Path(path), 
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
-def test_sigterm_leaves_no_partial_file(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_no_partial_file(kind: str, sent: signal.Signals, tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", FILLING, kind, str(tmp_path / "out")],
         stdin=subprocess.PIPE,
@@ -134,7 +135,7 @@ def test_sigterm_leaves_no_partial_file(kind: str, tmp_path: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "filling\n"
         assert list(tmp_path.iterdir())
-        process.terminate()
+        process.send_signal(sent)
         process.communicate(timeout=60)
-    assert process.returncode == -signal.SIGTERM
+    assert process.returncode == -sent
     assert list(tmp_path.iterdir()) == []

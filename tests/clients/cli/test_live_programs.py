@@ -176,7 +176,7 @@ def test_the_examples_of_the_help_run_unchanged(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_ends_the_program_and_its_child_processes(
     crossing: str, site: tuple[str, str], folder: Path, sent: signal.Signals
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -16,6 +17,8 @@ from typing import Any
 import pytest
 from click.testing import Result
 from tests.clients.cli.helpers import BINARY, Chunks, Ticking, run, well
+from tests.clients.cli.terminal import read_until
+from tests.support.waiting import eventually
 
 from vidscore_cli import waiting
 from vidscore_cli.demo.network import ServerProcess
@@ -256,7 +259,7 @@ def test_a_slow_server_is_reported(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_ctrl_c_seals_nothing_and_says_how_to_continue(
     environment: Environment, sent: signal.Signals
 ) -> None:
@@ -273,6 +276,44 @@ def test_ctrl_c_seals_nothing_and_says_how_to_continue(
     assert frame_count(environment, name) == (7, "receiving")
     well(pipe(environment, lines(7, FRAMES), "--submission", name))
     assert frame_count(environment, name) == (FRAMES, "scored")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ignored", [False, True], ids=["hangup", "nohup"])
+def test_frames_are_delivered_although_the_terminal_is_closed(
+    environment: Environment, ignored: bool
+) -> None:
+    """A closed terminal sends SIGHUP, twice, and refuses all output."""
+    name = f"closed-{ignored:d}"
+    before = ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"] if ignored else []
+    terminal, other_end = pty.openpty()
+    with subprocess.Popen(
+        [*before, BINARY, "pipe", "street", "--submission", name, "--acknowledged"],
+        env={**os.environ, **environment},
+        stdin=subprocess.PIPE,
+        stdout=other_end,
+        stderr=other_end,
+        encoding="utf-8",
+    ) as process:
+        os.close(other_end)
+        write(process, lines(0, 3))
+        assert read_until(terminal, '"acknowledged_offset": 3')
+        os.close(terminal)
+        write(process, lines(3, 7))
+        eventually(lambda: frame_count(environment, name)[0] == 7)
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGHUP)
+        if ignored:
+            write(process, lines(7, FRAMES))
+            assert process.stdin is not None
+            process.stdin.close()
+        code = process.wait(120)
+    if ignored:
+        assert code == ExitCode.PIPE_CLOSED
+        assert frame_count(environment, name) == (FRAMES, "scored")
+    else:
+        assert code == ExitCode.INTERRUPTED
+        assert frame_count(environment, name) == (7, "receiving")
 
 
 @pytest.mark.slow

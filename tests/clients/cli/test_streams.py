@@ -97,6 +97,12 @@ def test_a_closed_standard_error_changes_nothing_else(folder: Path) -> None:
     assert done.returncode == 1
 
 
+def test_a_full_standard_error_changes_nothing_else(folder: Path) -> None:
+    if not Path("/dev/full").exists():
+        missing("/dev/full")
+    assert in_bash("vidscore score nonesuch --truth t.csv 2>/dev/full", folder).returncode == 2
+
+
 def test_no_file_gets_the_descriptor_of_a_closed_stream(folder: Path) -> None:
     done = in_bash(f"vidscore {SCORE} --output out.json <&- >&- 2>&-", folder)
     assert done.returncode == 0

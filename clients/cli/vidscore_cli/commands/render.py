@@ -42,7 +42,7 @@ from vidscore_cli.output import (
     led_to,
     neighbour_of,
     remove,
-    removing_at_sigterm,
+    removing_at_a_signal,
 )
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.reporting import show_warnings
@@ -352,7 +352,7 @@ def _writer(typed: Rendering, frames_per_s: float) -> Iterator[PictureWriter]:
     whole = led_to(path)
     neighbour = neighbour_of(whole, ".part.mp4")  # OpenCV needs the suffix
     try:
-        with removing_at_sigterm(neighbour):
+        with removing_at_a_signal(neighbour):
             with VideoWriter(neighbour, typed.frames_per_s or frames_per_s) as writer:
                 yield writer
             neighbour.replace(whole)

@@ -27,7 +27,7 @@ from vidscore_cli.output import STDOUT, deliver_table, indented, write_atomicall
 from vidscore_cli.remote import open_client
 from vidscore_cli.report_table import GridView
 from vidscore_cli.sites import ServerChoice
-from vidscore_cli.stopping import interrupted_by_sigterm
+from vidscore_cli.stopping import interrupted_by_signals
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.source import Source
@@ -69,7 +69,7 @@ def demonstrate(
     """
     _say("vidscore demo: two simulated detectors compete in two hosted benchmarks.", style="bold")
     shows = make_shows(seed)
-    with interrupted_by_sigterm(), tempfile.TemporaryDirectory() as temporary:
+    with interrupted_by_signals(), tempfile.TemporaryDirectory() as temporary:
         store = Path(temporary) / "site.db"
         secret = make_store(store)
         with ServerProcess("--workers", "1", "--store", str(store)) as server:
@@ -99,7 +99,7 @@ def show_site(seed: int, speed: float, web: str, make_store: Callable[[Path], st
     """
     _say("vidscore demo: two simulated detectors compete, and a site shows it.", style="bold")
     shows = make_shows(seed)
-    with interrupted_by_sigterm(), tempfile.TemporaryDirectory() as temporary:
+    with interrupted_by_signals(), tempfile.TemporaryDirectory() as temporary:
         store = Path(temporary) / "site.db"
         secret = make_store(store)
         options = ("--workers", "1", "--store", str(store), "--web", web)

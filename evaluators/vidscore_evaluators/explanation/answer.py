@@ -8,12 +8,12 @@ from msgspec import Struct
 
 from vidscore_evaluators.annotations import sequence_name
 from vidscore_evaluators.evaluator import Direction
-from vidscore_evaluators.explanation.figures import FEW_SEQUENCES, VERY_FEW_SEQUENCES, FigureRow
+from vidscore_evaluators.explanation.figures import FigureRow
 from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_evaluators.figures.markup import MINUS
-from vidscore_evaluators.trust.resampling import domain_sizes
+from vidscore_evaluators.trust.resampling import doubts_of_draws
 
 NARROW_SPACE = "\N{NO-BREAK SPACE}"
 
@@ -51,26 +51,34 @@ class Answer(Struct, frozen=True):
     Attributes:
         heading: The answer.
         sentences: Its grounds.
-        doubt: Reasons for doubt, as first words and the rest; empty if there are none.
+        doubts: Reasons to doubt the intervals, or why there are none.
     """
 
     heading: str
     sentences: tuple[str, ...]
-    doubt: tuple[str, str]
+    doubts: tuple[str, ...]
 
 
-def answer(material: Material, rows: Sequence[FigureRow], judgement: Judgement | None) -> Answer:
+def answer(
+    material: Material,
+    rows: Sequence[FigureRow],
+    judgement: Judgement | None,
+    *,
+    pending: bool = False,
+) -> Answer:
     """State the conclusion from the figures.
 
     Args:
         material: One or two systems.
         rows: Their figures; the first row ranks.
         judgement: Outcomes, if an evaluator has some.
+        pending: Whether intervals are still being computed.
     """
     systems = material.systems
     sentences = [*_of_figures(systems, rows), *_of_sequences(systems, judgement)]
-    doubt = _doubt(domain_sizes(material.contest.sequences))
-    return Answer(_heading(material, rows, judgement), tuple(sentences), doubt)
+    doubts = tuple(doubts_of_draws(material.contest))
+    heading = _heading(material, rows, judgement, pending=pending)
+    return Answer(heading, tuple(sentences), doubts)
 
 
 def in_words(count: int) -> str:
@@ -94,10 +102,12 @@ def figure(value: float | None, digits: int = 4, *, signed: bool = False) -> str
     return (f"+{text}" if signed and value > 0 else text).replace("-", MINUS)
 
 
-def _heading(material: Material, rows: Sequence[FigureRow], judgement: Judgement | None) -> str:
+def _heading(
+    material: Material, rows: Sequence[FigureRow], judgement: Judgement | None, *, pending: bool
+) -> str:
     systems = material.systems
     if len(systems) == 2 and rows:
-        return _comparison(systems, rows[0], judgement)
+        return _comparison(systems, rows[0], judgement, pending=pending)
     if judgement is not None:
         counts = judgement.systems[0].counts.total()
         objects = int(counts.hits[0] + counts.misses[0])
@@ -112,11 +122,16 @@ def _heading(material: Material, rows: Sequence[FigureRow], judgement: Judgement
     return f"{systems[0]}, explained"
 
 
-def _comparison(systems: Sequence[str], row: FigureRow, judgement: Judgement | None) -> str:
+def _comparison(
+    systems: Sequence[str], row: FigureRow, judgement: Judgement | None, *, pending: bool
+) -> str:
     if row.difference is None:
         return f"{systems[0]} and {systems[1]} cannot be compared: a figure is undefined"
     if row.told_apart is False:
-        return f"{systems[0]} and {systems[1]} cannot be told apart"
+        few = "" if row.are_enough else " with so few sequences"
+        return f"{systems[0]} and {systems[1]} cannot be told apart{few}"
+    if row.told_apart is None and pending:
+        return f"{systems[0]} and {systems[1]}: the intervals are being computed"
     if row.difference == 0:
         return f"{systems[0]} and {systems[1]} have the same {measure_title(row.measure.name)}"
     lower = row.measure.direction is Direction.LOWER
@@ -175,19 +190,3 @@ def _of_sequences(systems: Sequence[str], judgement: Judgement | None) -> list[s
     share = percent(float(costs[:named].sum()))
     said = f"{count} of {in_words(len(names))} sequences, {listed}, {holds} {share} of its mistakes"
     return [f"{said}; most of all mistakes are {most}."]
-
-
-def _doubt(sizes: Sequence[int]) -> tuple[str, str]:
-    """Doubts about draws of domains of so many sequences: the smallest domain decides."""
-    place = " in a domain" if len(sizes) > 1 else ""
-    if max(sizes, default=0) <= 1:
-        found = f"One sequence{place} has no interval."
-        return found, "How far another video would differ is not known."
-    fewest = min(sizes)
-    if fewest >= FEW_SEQUENCES:
-        return "", ""
-    noun = "sequence" if fewest == 1 else "sequences"
-    count = f"{in_words(fewest).capitalize()} {noun}{place} {'is' if fewest == 1 else 'are'}"
-    if fewest < VERY_FEW_SEQUENCES:
-        return f"{count} very few.", "The intervals mean little."
-    return f"{count} few.", "The intervals are narrower than new videos would make them."

@@ -19,6 +19,7 @@ from vidscore_evaluators.trust.resampling import (
     COVERAGE,
     Interval,
     Key,
+    are_enough,
     draw_sequences,
     percentile_intervals,
     possible_draws,
@@ -29,12 +30,6 @@ from vidscore_evaluators.trust.resampling import (
 
 MOST_MEASURES = 4
 """Maximum number of measures shown per evaluator; ranking ones come first."""
-
-FEW_SEQUENCES = 30
-"""Number of sequences below which intervals are narrower than new videos would make them."""
-
-VERY_FEW_SEQUENCES = 10
-"""Number of sequences below which intervals mean little."""
 
 DRAWS = 200
 SEED = 1
@@ -50,6 +45,7 @@ class FigureRow(Struct, frozen=True):
         intervals: For each system; None if unknown, or not yet known.
         difference_interval: Interval of the first system minus the second, scored on the same
             draws; None if unknown.
+        are_enough: Whether there are enough sequences to tell systems apart.
     """
 
     evaluator: str
@@ -57,6 +53,7 @@ class FigureRow(Struct, frozen=True):
     values: tuple[Number, ...]
     intervals: tuple[Interval | None, ...]
     difference_interval: Interval | None
+    are_enough: bool
 
     @property
     def difference(self) -> float | None:
@@ -67,7 +64,12 @@ class FigureRow(Struct, frozen=True):
 
     @property
     def told_apart(self) -> bool | None:
-        """Whether the interval of the difference excludes zero; None if there is none."""
+        """Whether there are enough sequences and the interval of the difference excludes zero.
+
+        None if there are enough, but no interval.
+        """
+        if not self.are_enough:
+            return False
         interval = self.difference_interval
         if interval is None or interval.low is None or interval.high is None:
             return None
@@ -196,6 +198,7 @@ def figure_rows(material: Material, uncertainty: Uncertainty) -> list[FigureRow]
         uncertainty: Intervals, as far as they are known.
     """
     rows = []
+    enough = are_enough(material.contest.sequences)
     for index, evaluator in enumerate(material.evaluators):
         reports = [material.reports[system][index] for system in material.systems]
         overall = [overall_scores(report) for report in reports]
@@ -208,7 +211,7 @@ def figure_rows(material: Material, uncertainty: Uncertainty) -> list[FigureRow]
             )
             paired = None if found is None else found.differences.get(key)
             values = tuple(values.get(measure.name) for values in overall)
-            rows.append(FigureRow(evaluator.name, measure, values, intervals, paired))
+            rows.append(FigureRow(evaluator.name, measure, values, intervals, paired, enough))
     return rows
 
 

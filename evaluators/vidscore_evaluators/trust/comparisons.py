@@ -152,7 +152,8 @@ def _answer(pair: SystemPair) -> str:
         return f"{pair.measure} is undefined for {' and '.join(whose)}"
     if pair.verdict is Verdict.UNDECIDED:
         said = f"{pair.second} has {_more(found)}{_between(found, 1.0)}"
-        return f"{pair.second} and {pair.first} cannot be told apart in {pair.measure}: {said}"
+        few = "" if pair.are_enough else " with so few sequences"
+        return f"{pair.second} and {pair.first} cannot be told apart in {pair.measure}{few}: {said}"
     # The amount by which it is better, or worse, is positive.
     sign = 1.0 if (pair.verdict is Verdict.BETTER) != pair.lower_is_better else -1.0
     amount = f"{sign * (found.value or 0.0):.4g}{_between(found, sign)}"

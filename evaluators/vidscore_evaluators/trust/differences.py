@@ -8,16 +8,16 @@ lies between percentiles of the differences. Source of the method: B. Efron and 
 
 Readings of this project: a draw in which either score is undefined is left out of an interval. If a
 single sequence has a score, as of a label that occurs in no other, draws of it do not differ and it
-has no interval. The probability of being better is (better + ties / 2 + 1) / (draws + 2), Laplace's
-rule of succession: no number of draws makes it 0 or 1. The contribution of a sequence to a
-difference is the mean of two changes: the rise of the first system's score if this sequence alone
-is taken from the second system, and the fall of the second system's score if it alone is taken from
-the first.
+has no interval. The probability of being better is that of `vidscore_evaluators.trust.tiers`, which
+counts at most as many draws as differ: none is 0 or 1, and few sequences do not look like many.
+With fewer than `LEAST_SEQUENCES`, no system is called better, whatever the interval. The
+contribution of a sequence to a difference is the mean of two changes: the rise of the first
+system's score if this sequence alone is taken from the second system, and the fall of the second
+system's score if it alone is taken from the first.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
@@ -35,6 +35,7 @@ from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.resampling import (
     Draw,
     Key,
+    are_enough,
     draw_sequences,
     interval_of,
     possible_draws,
@@ -43,6 +44,7 @@ from vidscore_evaluators.trust.resampling import (
     sequence_tallies,
 )
 from vidscore_evaluators.trust.systems import Contest
+from vidscore_evaluators.trust.tiers import resample_count, smoothed
 
 TOP = 5
 """Number of labels, domains, sequences and frames that are listed."""
@@ -61,7 +63,7 @@ class Verdict(StrEnum):
     BETTER = "better"
     WORSE = "worse"
     UNDECIDED = "undecided"
-    """The interval contains 0, or there is none."""
+    """The interval contains 0, or there is none, or there are too few sequences."""
     UNDEFINED = "undefined"
     """A score is undefined."""
 
@@ -148,6 +150,7 @@ class SystemPair(Struct, frozen=True):
         second: Name of the other one.
         measure: The first ranking measure.
         lower_is_better: Whether lower values of it are better.
+        are_enough: Whether there are enough sequences to call a system better.
         differences: Every score over all sequences.
         sequences: Sequences with the greatest contributions, sorted.
         frames: Frames with the greatest differences of mistakes; None if the evaluator has no
@@ -158,6 +161,7 @@ class SystemPair(Struct, frozen=True):
     second: str
     measure: str
     lower_is_better: bool
+    are_enough: bool
     differences: tuple[Difference, ...]
     sequences: tuple[SequenceDifference, ...]
     frames: tuple[FrameDifference, ...] | None
@@ -176,7 +180,9 @@ class SystemPair(Struct, frozen=True):
         found = self.overall
         if found.value is None:
             return Verdict.UNDEFINED
-        if found.low is None or found.high is None or found.low <= 0.0 <= found.high:
+        if not self.are_enough or found.low is None or found.high is None:
+            return Verdict.UNDECIDED
+        if found.low <= 0.0 <= found.high:
             return Verdict.UNDECIDED
         return Verdict.BETTER if (found.high < 0.0) == self.lower_is_better else Verdict.WORSE
 
@@ -208,6 +214,7 @@ def system_pairs(
     Arguments are those of `vidscore_evaluators.trust.comparisons.compare_systems`.
     """
     keys = contest.sequences
+    enough = are_enough(keys)
     tallies = sequence_tallies(evaluator, contest)
     times = draw_sequences(keys, possible_draws(keys, draws), seed)
     drawn = score_draws(evaluator, tallies, times, workers=workers, progress=progress)
@@ -229,7 +236,8 @@ def system_pairs(
             coverage,
             top,
             _sequences(evaluator, keys, found, top),
-            _shared_keys(found, len(keys)),
+            _sequences_of_scores(keys, found),
+            enough=enough,
         )
         for later, found in zip(rest, exchanged, strict=True)
     )
@@ -246,15 +254,18 @@ def _exchanges(count: int) -> IntArray:
     return np.concatenate([np.eye(2 * count, dtype=np.int64), np.hstack([first, second])])
 
 
-def _shared_keys(drawn: Sequence[Draw], count: int) -> set[Key]:
-    """Scores that more than one of some sequences have, from the draws of `_exchanges`."""
-    having = Counter(
-        key
-        for first, second in zip(drawn[:count], drawn[count : 2 * count], strict=True)
-        for key in {*first.values, *second.values}
-        if first.values.get(key) is not None or second.values.get(key) is not None
-    )
-    return {key for key, sequences in having.items() if sequences > 1}
+def _sequences_of_scores(
+    sequences: Sequence[SequenceKey], drawn: Sequence[Draw]
+) -> dict[Key, list[SequenceKey]]:
+    """For each score, the sequences that have it of their own, by the draws of `_exchanges`."""
+    having: dict[Key, list[SequenceKey]] = {}
+    for sequence, *alone in zip(
+        sequences, drawn[: len(sequences)], drawn[len(sequences) : 2 * len(sequences)], strict=True
+    ):
+        for key in dict.fromkeys(key for draw in alone for key in draw.values):
+            if any(draw.values.get(key) is not None for draw in alone):
+                having.setdefault(key, []).append(sequence)
+    return having
 
 
 class _Scored(Struct, frozen=True, eq=False):
@@ -287,7 +298,9 @@ def _pair(
     coverage: float,
     top: int,
     sequences: tuple[SequenceDifference, ...],
-    shared: set[Key],
+    having: Mapping[Key, Sequence[SequenceKey]],
+    *,
+    enough: bool,
 ) -> SystemPair:
     first, second = scored
     measure = evaluator.ranking[0]
@@ -297,8 +310,9 @@ def _pair(
         second.name,
         measure,
         directions[measure] is Direction.LOWER,
+        enough,
         tuple(
-            _difference(key, directions[key[2]], scored, coverage, is_shared=key in shared)
+            _difference(key, directions[key[2]], scored, coverage, having.get(key, ()))
             for key in dict.fromkeys([*first.whole, *second.whole])
         ),
         sequences,
@@ -311,10 +325,12 @@ def _difference(
     direction: Direction,
     scored: tuple[_Scored, _Scored],
     coverage: float,
-    *,
-    is_shared: bool,
+    having: Sequence[SequenceKey],
 ) -> Difference:
-    """The difference of one score, with its interval over the draws in which both are defined."""
+    """The difference of one score, with its interval over the draws in which both are defined.
+
+    `having` are the sequences that have this score of their own.
+    """
     first, second = scored
     values = (first.whole.get(key), second.whole.get(key))
     drawn = np.array(
@@ -332,13 +348,14 @@ def _difference(
         return Difference(*key, *values)
     found = drawn[:, 1] - drawn[:, 0]
     low, high = interval_of(found, coverage)
-    if low == high and not is_shared:
+    if low == high and len(having) < 2:
         return Difference(*key, *values)
     probability = None
     if direction is not Direction.NONE:
         better = found > 0.0 if direction is Direction.HIGHER else found < 0.0
         wins = np.count_nonzero(better) + 0.5 * np.count_nonzero(found == 0.0)
-        probability = float(wins + 1.0) / (len(found) + 2.0)
+        different = min(len(found), resample_count(having)) if having else len(found)
+        probability = smoothed(np.array([wins / len(found)]), different, 2).item()
     return Difference(*key, *values, low, high, probability)
 
 

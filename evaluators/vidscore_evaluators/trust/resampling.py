@@ -37,6 +37,11 @@ DRAWS_PER_JOB = 50
 FEW_SEQUENCES = 10
 """Number of sequences below which intervals say little about other sequences."""
 
+LEAST_SEQUENCES = 5
+"""Number of sequences below which no two systems are told apart. Of two systems that are equal on
+other sequences, one would be called better in about half of all cases with two sequences, and in a
+fifth with four."""
+
 _MOST_NAMES = 5
 
 _SEQUENCE = "sequence"
@@ -68,7 +73,7 @@ class Bootstrap(Struct, frozen=True, eq=False):
         above: (K, K) fraction of the draws in which a system ranks above another; ties count half.
         groups: Systems that cannot be distinguished, as rows of `above` sorted by rank: in none of
             their pairs is either above the other in the fraction of draws that `coverage` requires.
-            A system may be in several groups.
+            With fewer than `LEAST_SEQUENCES`, one group of all. A system may be in several groups.
         draws: Number of draws.
         coverage: Fraction of the draws that an interval covers.
         sequence_count: Number of sequences that were drawn from.
@@ -91,6 +96,15 @@ def domain_sizes(sequences: Sequence[SequenceKey]) -> tuple[int, ...]:
     return tuple(len(list(group)) for _, group in groupby(sequences, lambda key: key.domain))
 
 
+def are_enough(sequences: Sequence[SequenceKey]) -> bool:
+    """Whether systems can be told apart by some sequences; the smallest domain decides.
+
+    Args:
+        sequences: The sequences, grouped by domain.
+    """
+    return min(domain_sizes(sequences), default=0) >= LEAST_SEQUENCES
+
+
 def possible_draws(sequences: Sequence[SequenceKey], draws: int) -> int:
     """The number of draws; 0 if each domain has a single sequence, so that no draw differs.
 
@@ -108,14 +122,17 @@ def doubts_of_draws(contest: Contest) -> list[str]:
         contest: The systems, and the truth whose sequences are drawn.
     """
     sizes = domain_sizes(contest.sequences)
+    compared = len(contest.systems) > 1
     if max(sizes, default=0) <= 1:
         found = "Each domain has" if len(sizes) > 1 else "There is"
-        rest = "so nothing can be said about others: no interval, and no system is called better."
+        better = f", and no system is called better. {_advice(sizes)}" if compared else "."
+        rest = f"so nothing can be said about others: no interval{better}"
         return [f"{found} only one sequence, {rest}"]
-    return list(filter(None, (_doubt_of_few(sizes), _doubt_of_copies(contest.copies))))
+    few = _doubt_of_few(sizes, compared=compared)
+    return list(filter(None, (few, _doubt_of_copies(contest.copies))))
 
 
-def _doubt_of_few(sizes: Sequence[int]) -> str | None:
+def _doubt_of_few(sizes: Sequence[int], *, compared: bool) -> str | None:
     # The smallest domain counts: the variance over draws of n sequences is too small by 1/n of it,
     # however many domains there are.
     fewest = min(sizes)
@@ -123,10 +140,23 @@ def _doubt_of_few(sizes: Sequence[int]) -> str | None:
         return None
     place = " in a domain" if len(sizes) > 1 else ""
     found = f"{counted(fewest, 'sequence', 'sequences')}{place} {'is' if fewest == 1 else 'are'}"
-    return (
-        f"{found} few: intervals from fewer than {FEW_SEQUENCES} "
-        "are often too narrow, and say little about other sequences."
+    narrow = (
+        f"intervals from fewer than {FEW_SEQUENCES} are often too narrow, "
+        "and say little about other sequences."
     )
+    if fewest >= LEAST_SEQUENCES or not compared:
+        return f"{found} few: {narrow}"
+    return f"{found} too few to call a system better. {_advice(sizes)} {narrow.capitalize()}"
+
+
+def _advice(sizes: Sequence[int]) -> str:
+    """What to do if domains of so many sequences are too small to tell systems apart."""
+    if len(sizes) > 1:
+        return (
+            f"At least {LEAST_SEQUENCES} in each domain are needed: add some, or leave out the "
+            "domains with fewer."
+        )
+    return f"At least {LEAST_SEQUENCES} are needed: add some."
 
 
 def _doubt_of_copies(copies: Sequence[Sequence[str]]) -> str | None:
@@ -179,7 +209,7 @@ def bootstrap(
         percentile_intervals(values, [draw.values for draw in system], coverage)
         for values, system in zip(overall, by_system, strict=True)
     )
-    groups = alike_groups(above, coverage)
+    groups = alike_groups(above, coverage if are_enough(sequences) else np.inf)
     return Bootstrap(intervals, above, groups, draws, coverage, len(sequences))
 
 

@@ -14,7 +14,8 @@ Readings of this project, each of which prevents few sequences from looking like
   1, and none is 0 or 1.
 - n is the number of draws, but at most the number of different draws that exist: n sequences of one
   domain have C(2 n - 1, n) of them. Two sequences have three, so that neither of two systems is
-  first with more than 4/5; fewer than five sequences distinguish no two systems.
+  first with more than 4/5.
+- If the smallest domain has fewer than `LEAST_SEQUENCES`, all systems are in one tier.
 - Systems with equal ranks begin a tier together: another system is left out if it is significantly
   worse than each of them. So nothing depends on the order in which systems are given.
 - A draw in which a score is undefined is left out of a difference, and an undefined score is first
@@ -56,7 +57,9 @@ class Tiers(Struct, frozen=True):
     first_probabilities: tuple[float, ...]
 
 
-def find_tiers(losses: FloatArray, ranks: Sequence[int], resamples: int) -> Tiers:
+def find_tiers(
+    losses: FloatArray, ranks: Sequence[int], resamples: int, *, enough: bool = True
+) -> Tiers:
     """Find the tiers of ranked systems.
 
     Args:
@@ -64,11 +67,12 @@ def find_tiers(losses: FloatArray, ranks: Sequence[int], resamples: int) -> Tier
             so that lower is better; NaN for an undefined one.
         ranks: Ranks of the systems, 1 for the best; equal ones share one.
         resamples: Number of different draws that exist; see `resample_count`.
+        enough: Whether there are enough sequences to tell systems apart; see `are_enough`.
     """
     draws = min(losses.shape[1], resamples)
     return Tiers(
-        _numbers(losses[:, :, 0], np.asarray(ranks), draws),
-        tuple(_smoothed(_first_fractions(losses), draws, len(losses)).tolist()),
+        _numbers(losses[:, :, 0], np.asarray(ranks), draws) if enough else (1,) * len(losses),
+        tuple(smoothed(_first_fractions(losses), draws, len(losses)).tolist()),
     )
 
 
@@ -98,7 +102,7 @@ def _probabilities_worse(losses: FloatArray, best: FloatArray, draws: int) -> Fl
     differences = losses - best
     wins = (differences > 0.0).sum(axis=1) + 0.5 * (differences == 0.0).sum(axis=1)
     counts = (~np.isnan(differences)).sum(axis=1)
-    return _smoothed(wins / np.maximum(counts, 1), np.minimum(draws, counts), 2)
+    return smoothed(wins / np.maximum(counts, 1), np.minimum(draws, counts), 2)
 
 
 def _first_fractions(losses: FloatArray) -> FloatArray:
@@ -112,9 +116,16 @@ def _first_fractions(losses: FloatArray) -> FloatArray:
     return shares
 
 
-def _smoothed(shares: FloatArray, draws: int | IntArray, systems: int) -> FloatArray:
-    smoothed: FloatArray = (shares * draws + ALIKE_DRAWS / systems) / (draws + ALIKE_DRAWS)
-    return smoothed
+def smoothed(shares: FloatArray, draws: int | IntArray, systems: int) -> FloatArray:
+    """Probabilities from shares of draws, with `ALIKE_DRAWS` more in which all are alike.
+
+    Args:
+        shares: (N,) shares of draws.
+        draws: Number of draws, at most `resample_count`.
+        systems: Number of systems.
+    """
+    probabilities: FloatArray = (shares * draws + ALIKE_DRAWS / systems) / (draws + ALIKE_DRAWS)
+    return probabilities
 
 
 # --- Draws of one system: a job whose results for several systems are paired later

@@ -19,7 +19,7 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.tally import Tally, merge_tallies
 from vidscore_evaluators.tally_bytes import tally_to_bytes
-from vidscore_evaluators.trust.resampling import draw_sequences
+from vidscore_evaluators.trust.resampling import are_enough, draw_sequences
 from vidscore_evaluators.trust.systems import Contest, only_sequence
 from vidscore_evaluators.trust.tiers import DrawsJob, find_tiers, losses_of, resample_count
 from vidscore_server.domain.access import Caller
@@ -261,6 +261,7 @@ class TierUpdater:
                 name: [None if np.isnan(value) else value for value in column]
                 for name, column in zip(plan.ranking, columns.tolist(), strict=True)
             },
+            are_enough(sequences),
         )
 
 
@@ -285,10 +286,11 @@ def compare(plan: TierPlan, drawn: Mapping[str, Draws]) -> BoardTiers:
         return BoardTiers(plan.digest, first.sequences, {}, left_out)
     values = [[drawn[name].values[measure] for measure in plan.ranking] for name, _ in places]
     losses = losses_of(np.array(values, dtype=np.float64).transpose(0, 2, 1), plan.ranking)
-    found = find_tiers(losses, [rank for _, rank in places], first.resamples)
+    ranks = [rank for _, rank in places]
+    found = find_tiers(losses, ranks, first.resamples, enough=first.enough)
     rows = zip(found.numbers, found.first_probabilities, strict=True)
     named = {name: row for (name, _), row in zip(places, rows, strict=True)}
-    return BoardTiers(plan.digest, first.sequences, named, left_out)
+    return BoardTiers(plan.digest, first.sequences, named, left_out, first.enough)
 
 
 def _kept_draws(reader: Reader, name: SubmissionName, plan: TierPlan) -> Draws | None:

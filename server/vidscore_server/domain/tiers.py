@@ -20,6 +20,7 @@ from msgspec import Meta, Struct, field
 
 from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_evaluators.names import counted
+from vidscore_evaluators.trust.resampling import LEAST_SEQUENCES
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import Key, shown_basis
 from vidscore_server.domain.batches import UNREADABLE, inflate
@@ -158,12 +159,14 @@ class Draws(Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         sequences: Number of sequences.
         resamples: Number of different draws.
+        enough: Whether the smallest domain has enough sequences to tell systems apart.
         values: By measure, its value in each of `DRAWS` draws; None if it is undefined.
     """
 
     sequences: Annotated[int, Meta(gt=0)]
     resamples: Annotated[int, Meta(gt=0)]
     values: Mapping[str, list[float | None]]
+    enough: bool = True
 
     def to_bytes(self) -> bytes:
         """The stored form."""
@@ -192,12 +195,14 @@ class BoardTiers(Struct, frozen=True, forbid_unknown_fields=True):
         sequences: Number of sequences.
         rows: By submission, its tier and its probability of being first.
         left_out: Ranked systems that are in no tier.
+        enough: Whether the smallest domain has enough sequences to tell systems apart.
     """
 
     digest: str
     sequences: int
     rows: Mapping[str, tuple[int, float]]
     left_out: int
+    enough: bool = True
 
     def record(self, benchmark: str, plan: TierPlan) -> TiersRecord:
         """The tiers in stored form."""
@@ -345,6 +350,10 @@ def _notes(
     told = caller.is_organiser or NameKind.SEQUENCES in definition.public_names
     over = counted(found.sequences, "sequence") if told else "sequences"
     notes = [f"systems of one tier cannot be told apart (95 %, paired bootstrap over {over})"]
+    if told and not found.enough:
+        notes.append(
+            f"all are in one tier, because a domain has fewer than {LEAST_SEQUENCES} sequences"
+        )
     if not probabilities:
         few = found.sequences < SEQUENCES_OF_PROBABILITIES
         reason = "too few sequences" if few else "the latest submission of each team counts"

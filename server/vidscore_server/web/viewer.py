@@ -101,9 +101,10 @@ class Viewer:
         return self._render("frame.html", context | {"frame": frame_context(page, page.judgement)})
 
     def figures(self, view: View) -> str:
-        """Only the section of the figures."""
+        """Only the section of the figures, and with the intervals the answer that rests on them."""
         page = self.look(view)
-        return self._render("figures_part.html", self._shared(page) | self._figures())
+        context = self._shared(page) | self._answered(page) | {"partial": True}
+        return self._render("figures_part.html", context)
 
     def look(self, view: View) -> Page:
         """Collect the inputs of a view's page."""
@@ -177,19 +178,13 @@ class Viewer:
     def context(self, view: View) -> Context:
         """All contents of the page."""
         page = self.look(view)
-        figures = self._figures()
         judged = page.judgement
-        systems = self.material.systems
-        rows = [entry["row"] for entry in figures["figures"]["rows"]]
-        said = answer(self.material, rows, judged)
         charts = self._curves(page)
         return (
             self._shared(page)
-            | figures
+            | self._answered(page)
             | {
-                "title": " and ".join(systems),
-                "answer": said,
-                "facts": self._facts(),
+                "title": " and ".join(self.material.systems),
                 "anchors": self._anchors(charts, judged=judged is not None),
                 "charts": charts,
                 "errors": errors_context(page),
@@ -256,10 +251,15 @@ class Viewer:
             "tapped": True,
         }
 
-    def _figures(self) -> Context:
+    def _answered(self, page: Page) -> Context:
+        """The answer, and the figures that it rests on."""
+        pending = self.uncertainty.pending  # before the figures, which may be known a moment later
+        rows = figure_rows(self.material, self.uncertainty)
         return {
-            "figures": figures_context(figure_rows(self.material, self.uncertainty)),
-            "pending": self.uncertainty.pending,
+            "answer": answer(self.material, rows, page.judgement, pending=pending),
+            "facts": self._facts(),
+            "figures": figures_context(rows),
+            "pending": pending,
             "draws": self.uncertainty.draws,
             "sequence_count": len(self.material.frames.sequences),
             "warnings": self._warnings(),

@@ -108,6 +108,24 @@ def test_a_worse_system_can_be_a_failure(systems: tuple[str, str], code: int) ->
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("sequences", "reason"),
+    [("s1 s2 s3 s4", "4 sequences are too few to call a system better."), ("s1", "There is only")],
+)
+def test_too_few_sequences_to_find_a_worse_system_are_a_warning(
+    sequences: str, reason: str
+) -> None:
+    """A test in continuous integration that cannot fail would otherwise look passed."""
+    chosen = [f"--sequence={name}" for name in sequences.split()]
+    words = ("compare", "f1", "--truth=truth.csv", "good.csv", "bad.csv", "--draws=50", *chosen)
+    result = run(*words, "--fail-if-worse")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("bad and good cannot be told apart in f1 with so few sequences")
+    assert result.stderr.startswith(f"Warning: --fail-if-worse finds nothing: {reason}")
+    assert run(*words).stderr == ""
+
+
+@pytest.mark.usefixtures("folder")
 def test_a_difference_that_may_be_chance_is_not_a_failure(folder: Path) -> None:
     lines = (folder / "good.csv").read_text().splitlines(keepends=True)
     (folder / "nearly.csv").write_text("".join(lines[:-1]))

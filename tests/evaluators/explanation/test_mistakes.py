@@ -15,6 +15,7 @@ from vidscore_evaluators.explanation.figures import Uncertainty, figure_rows
 from vidscore_evaluators.explanation.mistakes import confusion, kind_rows
 from vidscore_evaluators.explanation.sweep import sweep_confidences
 from vidscore_evaluators.outcome_table import OperatingPoint
+from vidscore_evaluators.testing import Thing, make_annotations
 
 
 def test_kinds_and_gains_equal_those_of_the_report(tmp_path: Path) -> None:
@@ -145,8 +146,41 @@ def test_the_interval_of_a_difference_is_paired(tmp_path: Path) -> None:
         assert (row.difference, interval.low, interval.high) == (0.0, 0.0, 0.0)
         assert row.told_apart is False
     said = answer(same, figure_rows(same, uncertainty), None)
-    assert said.heading == "one and two cannot be told apart"
-    assert said.doubt[0] == "Two sequences are very few."
+    assert said.heading == "one and two cannot be told apart with so few sequences"
+    assert said.doubts[0].startswith("2 sequences are too few to call a system better. ")
+
+
+def test_the_answer_needs_enough_sequences_and_an_interval_that_excludes_zero(
+    tmp_path: Path,
+) -> None:
+    """falcon finds nine objects with one false alarm, mole five with two, in two sequences."""
+    material = street(tmp_path, "f1")
+    uncertainty = Uncertainty(material, draws=30)
+    judgement = material.judge(material.judges[0], OperatingPoint())
+
+    def heading(enough: bool, *, pending: bool = False) -> str:
+        rows = [replace(row, are_enough=enough) for row in figure_rows(material, uncertainty)]
+        return answer(material, rows, judgement, pending=pending).heading
+
+    assert heading(True, pending=True) == "falcon and mole: the intervals are being computed"
+    few = "falcon and mole cannot be told apart with so few sequences"
+    assert heading(False, pending=True) == few
+    uncertainty.compute()
+    assert figure_rows(material, uncertainty)[0].are_enough is False
+    assert heading(False) == few
+    assert heading(True) == "falcon finds more than mole, with fewer false alarms"
+
+
+def test_copies_of_a_video_are_named(tmp_path: Path) -> None:
+    """As of MOT17, whose videos come three times."""
+    material = street(tmp_path, "f1")
+    boxes = {frame: [Thing((frame, 0, 10 + frame, 10), "Car")] for frame in range(20)}
+    truth = make_annotations({("", name): boxes for name in ("02-DPM", "02-SDP")}, arity=4)
+    contest = type(material.contest)(truth, {"one": truth, "two": truth})
+    reports = dict.fromkeys(("one", "two"), material.reports["falcon"])
+    copied = type(material).of(contest, material.evaluators, reports)
+    doubts = answer(copied, figure_rows(copied, Uncertainty(copied, 0)), None).doubts
+    assert doubts[-1].startswith("02-DPM, 02-SDP have the same ground truth: ")
 
 
 def test_one_sequence_in_each_domain_has_no_interval(tmp_path: Path) -> None:
@@ -161,7 +195,7 @@ def test_one_sequence_in_each_domain_has_no_interval(tmp_path: Path) -> None:
     uncertainty = Uncertainty(apart, draws=30)
     assert uncertainty.draws == 0
     said = answer(apart, figure_rows(apart, uncertainty), None)
-    assert said.doubt[0] == "One sequence in a domain has no interval."
+    assert said.doubts[0].startswith("Each domain has only one sequence, so nothing can be said ")
 
 
 def test_a_single_sequence_has_no_interval(tmp_path: Path) -> None:
@@ -179,7 +213,7 @@ def test_digits_distinguish_close_systems(tmp_path: Path) -> None:
     material = street(tmp_path, "f1")
     [row, *_] = figure_rows(material, Uncertainty(material, 0))
     assert row.digits == 4
-    close = type(row)(row.evaluator, row.measure, (0.1234511, 0.1234519), (None, None), None)
+    close = replace(row, values=(0.1234511, 0.1234519))
     assert close.digits == 6
 
 

@@ -116,6 +116,13 @@ def test_clearly_different_systems_are_distinguished() -> None:
         assert interval.low <= interval.value <= interval.high
 
 
+def test_with_fewer_than_five_sequences_no_systems_are_distinguished() -> None:
+    """Though the sharp system is above the others in every draw."""
+    found = bootstrap(create_evaluator("spotgeo"), points_contest(sequences=4), draws=60)
+    assert found.above[0].tolist() == [0.5, 1.0, 1.0]
+    assert found.groups == ((0, 1, 2),)
+
+
 def test_the_same_system_under_two_names_cannot_be_distinguished() -> None:
     contest = points_contest()
     twins = {"one": contest.systems["sharp"], "other": contest.systems["sharp"]}

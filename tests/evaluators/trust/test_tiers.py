@@ -16,7 +16,12 @@ from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.evaluator import Direction
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.trust.resampling import bootstrap, draw_sequences, sequence_tallies
+from vidscore_evaluators.trust.resampling import (
+    are_enough,
+    bootstrap,
+    draw_sequences,
+    sequence_tallies,
+)
 from vidscore_evaluators.trust.tiers import (
     DrawsJob,
     find_tiers,
@@ -121,13 +126,21 @@ def test_two_sequences_give_at_most_four_fifths_and_distinguish_nothing() -> Non
     assert found.numbers == (1, 1)
 
 
-@pytest.mark.parametrize(("sequences", "told_apart"), [(3, False), (4, False), (5, True)])
-def test_fewer_than_five_sequences_distinguish_no_two_systems(
-    sequences: int, told_apart: bool
+@pytest.mark.parametrize(
+    ("sizes", "told_apart"),
+    [((3,), False), ((4,), False), ((5,), True), ((4, 4), False), ((5, 4), False), ((5, 5), True)],
+)
+def test_fewer_than_five_sequences_of_a_domain_distinguish_no_two_systems(
+    sizes: tuple[int, ...], told_apart: bool
 ) -> None:
-    """C(2 n - 1, n) is 10, 35 and 126; (35 + 1) / 37 is below 0.975, (126 + 1) / 128 above."""
-    keys = [SequenceKey("", str(number)) for number in range(sequences)]
-    found = find_tiers(losses([0.0] * 1000, [1.0] * 1000), [1, 2], resample_count(keys))
+    """The smallest domain decides: two of four have 35 * 35 different draws, and yet no tiers."""
+    keys = [
+        SequenceKey(f"domain {domain}", str(number))
+        for domain, size in enumerate(sizes)
+        for number in range(size)
+    ]
+    drawn = losses([0.0] * 1000, [1.0] * 1000)
+    found = find_tiers(drawn, [1, 2], resample_count(keys), enough=are_enough(keys))
     assert found.numbers == (1, 2 if told_apart else 1)
 
 

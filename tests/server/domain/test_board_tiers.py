@@ -179,6 +179,9 @@ async def test_two_sequences_show_little_even_to_an_organiser(hosted: Hosted) ->
     board = await settled(hosted.organiser)
     assert [tier for tier, _ in tiers(board).values()] == [1, 1]
     assert [probability for _, probability in tiers(board).values()] == pytest.approx([0.8, 0.2])
+    assert board.tiers_note.endswith(
+        "all are in one tier, because a domain has fewer than 5 sequences"
+    )
 
 
 async def test_a_board_without_tiers_gives_the_reason(

@@ -110,11 +110,22 @@ def test_scripts_are_small() -> None:
 
 def test_the_page_begins_with_the_answer(app: ASGIApp) -> None:
     page = Page(ask(app, ROOT).text)
-    assert "falcon finds more than mole, with fewer false alarms" in page.texts
+    assert "falcon and mole cannot be told apart with so few sequences" in page.texts
     order = ["Figures", "Curves", "Sequences", "Frame 2 of Tower/001", "About this page"]
     headings = [page.texts.index(text) for text in order if text in page.texts]
     assert headings == sorted(headings)
     assert len(headings) >= 4
+
+
+def test_the_answer_comes_again_with_the_intervals(viewer: Viewer) -> None:
+    """Of the street's two sequences the answer is known at once; the heading is replaced anyway."""
+    waiting = Viewer(viewer.material, Uncertainty(viewer.material, draws=20), Links(ROOT))
+    before = ask(viewer_app(waiting, SECRET, [HOST]), ROOT, hx_target="figures-part").text
+    assert "being computed" in before
+    assert "<h1>" not in before
+    after = ask(viewer_app(viewer, SECRET, [HOST]), ROOT, hx_target="figures-part").text
+    assert '<div class="head" id="answer" hx-swap-oob="true">' in after
+    assert "hx-swap-oob" not in ask(viewer_app(viewer, SECRET, [HOST]), ROOT).text
 
 
 def test_figures_equal_those_of_the_report(app: ASGIApp, viewer: Viewer) -> None:

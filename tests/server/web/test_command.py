@@ -49,7 +49,7 @@ def test_a_file_is_written(tmp_path: Path) -> None:
     command += ["--draws", "20", "--output", "report.html"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=120)
     text = (tmp_path / "report.html").read_text("utf-8")
-    assert "falcon finds more than mole" in text
+    assert "falcon and mole cannot be told apart" in text
     assert "vidscore view clear --truth truth.csv --detections falcon.csv" in text
 
 
@@ -123,7 +123,7 @@ def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
         assert process.stdout is not None
         [address] = re.findall(r"http://127\.0\.0\.1:\d+/\S{32}/", process.stdout.readline())
         with urllib.request.urlopen(address, timeout=30) as answer:
-            assert b"falcon finds more than mole" in answer.read()
+            assert b"falcon and mole cannot be told apart" in answer.read()
         process.terminate()
         process.wait(timeout=30)
 

@@ -55,7 +55,7 @@ def test_the_ends_of_a_scale_have_a_minus_sign_like_figures(words: str) -> None:
 def _scales(*values: float) -> tuple[str, str]:
     """Both ends of the scale of a measure with these values, and their positions."""
     measure = Clear.measures[0]
-    row = FigureRow("clear", measure, values, (None,) * len(values), None)
+    row = FigureRow("clear", measure, values, (None,) * len(values), None, are_enough=True)
     found = figures_context([row])
     [shown] = found["rows"]
     ends = "{:g} to {:g}".format(*(shown["own"] or found["scale"]))

@@ -165,9 +165,14 @@ def _compared(
 
 
 def _check(comparisons: Sequence[Comparison]) -> ExitCode:
-    """Report systems that are worse than the first on standard error; return the exit code."""
+    """Report systems that are worse than the first on standard error; return the exit code.
+
+    A warning says if there are too few sequences to find any.
+    """
     from vidscore_evaluators.trust.differences import Verdict
 
+    if not all(pair.are_enough for one in comparisons for pair in one.pairs):
+        say(f"Warning: --fail-if-worse finds nothing: {comparisons[0].doubts[0]}", err=True)
     worse = [
         f"{answer} (--fail-if-worse)"
         for one in comparisons

@@ -11,7 +11,6 @@ from typing import Any
 from msgspec import Struct
 
 from vidscore_evaluators.explanation.answer import figure, in_words
-from vidscore_evaluators.explanation.figures import FEW_SEQUENCES
 from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_server.web.site.phrases import (
     chance_text,
@@ -328,7 +327,7 @@ def weaknesses(benchmark: Answer, answer: Answer, *, closed: bool = False) -> li
 def _sequences_told(benchmark: Answer, answer: Answer, *, closed: bool) -> Iterator[str]:
     private = benchmark.get("private_sequence_count") or 0
     if private and closed:
-        few = _FEW if private < FEW_SEQUENCES else ""
+        few = _FEW if private < _FEW_SEQUENCES else ""
         yield f"This is the final order, over {counted(private, 'private sequence')}.{few}"
         return
     count = answer["sequence_count"]  # without private sequences
@@ -336,7 +335,7 @@ def _sequences_told(benchmark: Answer, answer: Answer, *, closed: bool) -> Itera
         yield "The benchmark does not tell how many sequences it has."
     else:
         kind = "public sequence" if private else "sequence"
-        yield f"The scores are over {counted(count, kind)}.{_FEW if count < FEW_SEQUENCES else ''}"
+        yield f"The scores are over {counted(count, kind)}.{_FEW if count < _FEW_SEQUENCES else ''}"
     if private:
         verb = "decides" if private == 1 else "decide"
         yield (
@@ -344,6 +343,9 @@ def _sequences_told(benchmark: Answer, answer: Answer, *, closed: bool) -> Itera
             "score over private sequences has been shown so far."
         )
 
+
+_FEW_SEQUENCES = 30
+"""Number of sequences below which other videos may well change the order."""
 
 _FEW = " So few say little about other videos."
 

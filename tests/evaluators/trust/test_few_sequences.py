@@ -1,0 +1,149 @@
+"""Few sequences decide nothing, and the answer says so and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.testing import Thing, make_annotations
+from vidscore_evaluators.trust.comparisons import compare_systems
+from vidscore_evaluators.trust.differences import Verdict
+from vidscore_evaluators.trust.resampling import doubts_of_draws, draw_sequences, interval_of
+from vidscore_evaluators.trust.systems import Contest
+
+
+def box(x: float, label: str = "car") -> Thing:
+    return Thing((x, 0.0, x + 10.0, 10.0), label)
+
+
+def in_domains(sizes: Sequence[int], found: int) -> Annotations:
+    """An object in the first `found` of four frames of each sequence of domains of these sizes."""
+    return make_annotations(
+        {
+            (f"domain {domain}", str(row)): {
+                frame: [box(0)] * (frame < found) for frame in range(4)
+            }
+            for domain, size in enumerate(sizes)
+            for row in range(size)
+        },
+        arity=4,
+    )
+
+
+@pytest.mark.parametrize(
+    ("sizes", "verdict"),
+    [
+        ((2,), Verdict.UNDECIDED),
+        ((4,), Verdict.UNDECIDED),
+        ((5,), Verdict.BETTER),
+        ((5, 4), Verdict.UNDECIDED),
+        ((50, 1), Verdict.UNDECIDED),
+        ((5, 5), Verdict.BETTER),
+    ],
+)
+def test_with_fewer_than_five_sequences_in_a_domain_no_system_is_called_better(
+    sizes: tuple[int, ...], verdict: Verdict
+) -> None:
+    """Though b finds all and a half of the objects of each sequence, so that no draw differs."""
+    contest = Contest.of(
+        in_domains(sizes, 4), {"a": in_domains(sizes, 2), "b": in_domains(sizes, 4)}
+    )
+    one = compare_systems(create_evaluator("f1"), contest, draws=20)
+    [pair] = one.pairs
+    assert (pair.overall.low, pair.overall.high) == pytest.approx((1 / 3, 1 / 3))
+    assert pair.verdict is verdict
+    said = "with so few sequences: b has 0.3333 more [0.3333, 0.3333]"
+    assert one.answers[0].endswith(said) == (verdict is Verdict.UNDECIDED)
+    few = [note for note in one.notes if "too few to call a system better" in note]
+    assert len(few) == (verdict is Verdict.UNDECIDED)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "probability"),
+    [((2,), 4 / 5), ((3,), 11 / 12), ((2, 2), 10 / 11), ((7,), 1001 / 1002)],
+)
+def test_the_probability_of_being_better_counts_no_more_draws_than_differ(
+    sizes: tuple[int, ...], probability: float
+) -> None:
+    """There are 3, 10, 3 * 3 and 1716 of them: b is better in each, and once in two more."""
+    contest = Contest.of(
+        in_domains(sizes, 4), {"a": in_domains(sizes, 2), "b": in_domains(sizes, 4)}
+    )
+    [pair] = compare_systems(create_evaluator("f1"), contest, draws=1000).pairs
+    assert pair.overall.probability_better == pytest.approx(probability, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("sequences", "fraction"), [(2, 0.50), (4, 0.20), (5, 0.16), (10, 0.10), (30, 0.06)]
+)
+def test_how_often_equal_systems_would_be_told_apart(sequences: int, fraction: float) -> None:
+    """The figures of docs/trust.md, of which those below five are why there is no verdict there.
+
+    In each of 2000 pairs, the difference of each sequence is drawn from one normal distribution.
+    """
+    random = np.random.default_rng(sequences)
+    keys = [SequenceKey("", f"{row:02d}") for row in range(sequences)]
+    times = draw_sequences(keys, 1000, seed=1)
+    intervals = [
+        interval_of(times @ differences, 0.95)
+        for differences in random.normal(size=(2000, sequences))
+    ]
+    wrong = np.mean([low > 0 or high < 0 for low, high in intervals])
+    assert wrong == pytest.approx(fraction, abs=0.025)
+
+
+def videos(*lengths: int) -> Annotations:
+    """Sequences of a moving object; of equal lengths, they have the same ground truth."""
+    return make_annotations(
+        {
+            ("", f"v{row}"): {frame: [box(frame)] for frame in range(length)}
+            for row, length in enumerate(lengths)
+        },
+        arity=4,
+    )
+
+
+@pytest.mark.parametrize(
+    ("lengths", "found"),
+    [
+        ((20, 21, 22), None),
+        ((19, 19), None),
+        ((20, 21, 20), "v0, v2 have the same ground truth: "),
+        ((20, 20, 30, 30), "v0, v1 have the same ground truth (likewise 1 other group): "),
+    ],
+)
+def test_copies_of_a_video_are_named(lengths: tuple[int, ...], found: str | None) -> None:
+    """As of MOT17, whose videos come three times; of fewer than twenty objects chance may do it."""
+    truth = videos(*lengths)
+    contest = Contest.of(truth, {"a": truth, "b": truth})
+    one = compare_systems(create_evaluator("f1"), contest, draws=5)
+    said = [note for note in one.notes if "the same ground truth" in note]
+    assert [note[: len(found or "")] for note in said] == ([] if found is None else [found])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "found"),
+    [
+        ((9,), "9 sequences are few: "),
+        ((10,), None),
+        ((4,), "4 sequences are too few to call a system better. At least 5 are needed: add"),
+        ((1, 50), "1 sequence in a domain is too few to call a system better. At least 5 in each"),
+        ((10, 9), "9 sequences in a domain are few: "),
+        ((10, 10), None),
+    ],
+)
+def test_the_smallest_domain_decides_whether_sequences_are_few(
+    sizes: tuple[int, ...], found: str | None
+) -> None:
+    sequences = {
+        (f"domain {domain}", str(row)): {0: [box(0)]}
+        for domain, size in enumerate(sizes)
+        for row in range(size)
+    }
+    truth = make_annotations(sequences, arity=4)
+    doubts = doubts_of_draws(Contest.of(truth, {"a": truth, "b": truth}))
+    assert [doubt[: len(found or "")] for doubt in doubts] == ([] if found is None else [found])

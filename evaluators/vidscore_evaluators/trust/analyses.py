@@ -43,7 +43,19 @@ def ranking_document(
         "systems": systems,
         "rankings": [_document(systems, one, questions.seed) for one in examined],
         "kendall_distances": distances_between(examined),
-        "notes": doubts_of_draws(contest) if questions.draws else [],
+        "notes": doubts_of_draws(contest, _labels(examined)) if questions.draws else [],
+    }
+
+
+def _labels(examined: Sequence[RankingTrust]) -> set[str]:
+    """The labels whose scores have intervals."""
+    drawn = (one.bootstrap for one in examined if one.bootstrap is not None)
+    return {
+        label
+        for one in drawn
+        for intervals in one.intervals
+        for (_, label, _), interval in intervals.items()
+        if label is not None and interval.low is not None
     }
 
 

@@ -128,12 +128,14 @@ def compare_systems(
         progress=progress,
     )
     sequences = contest.sequences
+    known = (one for pair in pairs for one in pair.differences if one.low is not None)
+    labels = {one.label for one in known if one.label is not None}
     return Comparison(
         evaluator,
         tuple(contest.systems),
         pairs,
         len(sequences),
-        tuple(doubts_of_draws(contest)),
+        tuple(doubts_of_draws(contest, labels)),
         possible_draws(sequences, draws),
         coverage,
         seed,

@@ -12,7 +12,7 @@ systems tie in a draw, each is above the other in half of it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -41,6 +41,11 @@ LEAST_SEQUENCES = 5
 """Number of sequences below which no two systems are told apart. Of two systems that are equal on
 other sequences, one would be called better in about half of all cases with two sequences, and in a
 fifth with four."""
+
+_NARROW = (
+    f"intervals from fewer than {FEW_SEQUENCES} are often too narrow, "
+    "and say little about other sequences."
+)
 
 _MOST_NAMES = 5
 
@@ -115,11 +120,12 @@ def possible_draws(sequences: Sequence[SequenceKey], draws: int) -> int:
     return draws if max(domain_sizes(sequences), default=0) > 1 else 0
 
 
-def doubts_of_draws(contest: Contest) -> list[str]:
+def doubts_of_draws(contest: Contest, labels: Collection[str] = ()) -> list[str]:
     """Caveats about intervals over draws of sequences, or why there are none.
 
     Args:
         contest: The systems, and the truth whose sequences are drawn.
+        labels: The labels whose scores have intervals.
     """
     sizes = domain_sizes(contest.sequences)
     compared = len(contest.systems) > 1
@@ -129,7 +135,9 @@ def doubts_of_draws(contest: Contest) -> list[str]:
         rest = f"so nothing can be said about others: no interval{better}"
         return [f"{found} only one sequence, {rest}"]
     few = _doubt_of_few(sizes, compared=compared)
-    return list(filter(None, (few, _doubt_of_copies(contest.copies))))
+    sizes_of_labels = {name: contest.label_sizes.get(name, 0) for name in labels}
+    rare = _doubt_of_labels(sizes_of_labels, sum(sizes))
+    return list(filter(None, (few, rare, _doubt_of_copies(contest.copies))))
 
 
 def _doubt_of_few(sizes: Sequence[int], *, compared: bool) -> str | None:
@@ -140,13 +148,9 @@ def _doubt_of_few(sizes: Sequence[int], *, compared: bool) -> str | None:
         return None
     place = " in a domain" if len(sizes) > 1 else ""
     found = f"{counted(fewest, 'sequence', 'sequences')}{place} {'is' if fewest == 1 else 'are'}"
-    narrow = (
-        f"intervals from fewer than {FEW_SEQUENCES} are often too narrow, "
-        "and say little about other sequences."
-    )
     if fewest >= LEAST_SEQUENCES or not compared:
-        return f"{found} few: {narrow}"
-    return f"{found} too few to call a system better. {_advice(sizes)} {narrow.capitalize()}"
+        return f"{found} few: {_NARROW}"
+    return f"{found} too few to call a system better. {_advice(sizes)} {_NARROW.capitalize()}"
 
 
 def _advice(sizes: Sequence[int]) -> str:
@@ -157,6 +161,20 @@ def _advice(sizes: Sequence[int]) -> str:
             "domains with fewer."
         )
     return f"At least {LEAST_SEQUENCES} are needed: add some."
+
+
+def _doubt_of_labels(sizes: Mapping[str, int], sequence_count: int) -> str | None:
+    """A doubt about labels that few sequences have; where all have one, it is not about labels."""
+    rare = sorted(
+        (size, name)
+        for name, size in sizes.items()
+        if 0 < size < min(FEW_SEQUENCES, sequence_count)
+    )
+    if not rare:
+        return None
+    names = first_of([f"{name or '(no name)'} ({size})" for size, name in rare], _MOST_NAMES)
+    noun = "label" if len(rare) == 1 else "labels"
+    return f"Few sequences have the {noun} {names}: {_NARROW}"
 
 
 def _doubt_of_copies(copies: Sequence[Sequence[str]]) -> str | None:

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from vidscore_evaluators.alignment import resolve
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side, sequence_name
-from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.arrays import FloatArray, IntArray, distinct
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator, RankKey
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
@@ -80,6 +80,16 @@ class Contest(Struct, frozen=True, dict=True):
         """Sequences of the truth that have a frame, in ascending order."""
         used = np.unique(self.truth.frame_sequences).tolist()
         return sorted(self.truth.sequences[row] for row in used)
+
+    @cached_property
+    def label_sizes(self) -> dict[str, int]:
+        """Number of sequences with an object of each label; flagged objects do not count."""
+        truth, count = self.truth, len(self.truth.sequences)
+        counting = truth.flags == 0
+        sequences = truth.frame_sequences[truth.object_frames[counting]]
+        places = distinct(truth.label_indices[counting] * count + sequences)
+        sizes = np.bincount(places // max(1, count), minlength=len(truth.labels))
+        return dict(zip(truth.labels, sizes.tolist(), strict=True))
 
     @cached_property
     def copies(self) -> tuple[tuple[str, ...], ...]:

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.annotations import Annotations, ObjectFlag, SequenceKey
 from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.testing import Thing, make_annotations
+from vidscore_evaluators.trust.analyses import RankingAnalysis
 from vidscore_evaluators.trust.comparisons import compare_systems
 from vidscore_evaluators.trust.differences import Verdict
+from vidscore_evaluators.trust.ranking import Questions
 from vidscore_evaluators.trust.resampling import doubts_of_draws, draw_sequences, interval_of
-from vidscore_evaluators.trust.systems import Contest
+from vidscore_evaluators.trust.systems import Contest, Request
 
 
 def box(x: float, label: str = "car") -> Thing:
@@ -94,6 +97,56 @@ def test_how_often_equal_systems_would_be_told_apart(sequences: int, fraction: f
     ]
     wrong = np.mean([low > 0 or high < 0 for low, high in intervals])
     assert wrong == pytest.approx(fraction, abs=0.025)
+
+
+NARROW = "intervals from fewer than 10 are often too narrow, and say little about other sequences."
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ({"car": 12, "person": 9}, f"Few sequences have the label person (9): {NARROW}"),
+        ({"car": 12, "person": 10}, None),
+        (
+            {"car": 12, "dog": 2, "bus": 5},
+            f"Few sequences have the labels dog (2), bus (5): {NARROW}",
+        ),
+        ({"car": 12, "person": 1}, None),
+        ({"car": 6, "person": 6}, None),
+        (
+            {"car": 12} | {f"label {size}": size for size in range(2, 10)},
+            (
+                "Few sequences have the labels label 2 (2), label 3 (3), label 4 (4), label 5 (5), "
+                f"label 6 (6) and 3 more: {NARROW}"
+            ),
+        ),
+    ],
+)
+def test_labels_that_few_sequences_have_are_named(sizes: dict[str, int], said: str | None) -> None:
+    """A label of a single sequence has no interval; if all have a label, it is not about labels."""
+    sequences = {
+        ("", f"{row:02d}"): {
+            0: [box(20 * at, name) for at, (name, size) in enumerate(sizes.items()) if row < size]
+        }
+        for row in range(sizes["car"])
+    }
+    truth = make_annotations(sequences, arity=4)
+    contest = Contest.of(truth, {"a": truth, "b": truth})
+    one = compare_systems(create_evaluator("f1"), contest, draws=30)
+    assert [note for note in one.notes if "label" in note] == ([] if said is None else [said])
+
+
+def test_a_ranking_names_labels_that_few_sequences_have() -> None:
+    """An ignored object does not count as one of the label."""
+    ignored = Thing((0.0, 0.0, 10.0, 10.0), "person", flags=ObjectFlag.IGNORE)
+    sequences = {
+        ("", f"{row:02d}"): {0: [box(50), box(0, "person") if row < 3 else ignored]}
+        for row in range(12)
+    }
+    truth = make_annotations(sequences, arity=4)
+    contest = Contest.of(truth, {"a": truth, "b": truth})
+    analysis = RankingAnalysis((Request("f1", {}, BenchmarkSpec()),), contest, Questions(draws=20))
+    assert analysis.run()["notes"] == [f"Few sequences have the label person (3): {NARROW}"]
 
 
 def videos(*lengths: int) -> Annotations:

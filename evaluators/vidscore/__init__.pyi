@@ -21,6 +21,7 @@ from vidscore_evaluators import LimitError as LimitError
 from vidscore_evaluators import Outcome as Outcome
 from vidscore_evaluators import Outcomes as Outcomes
 from vidscore_evaluators import ParameterError as ParameterError
+from vidscore_evaluators import PlugInError as PlugInError
 from vidscore_evaluators import Preset as Preset
 from vidscore_evaluators import Report as Report
 from vidscore_evaluators import Row as Row
@@ -55,6 +56,7 @@ __all__ = [
     "Outcome",
     "Outcomes",
     "ParameterError",
+    "PlugInError",
     "Preset",
     "Report",
     "Row",

@@ -205,3 +205,25 @@ class MissingExtraError(VidscoreError):
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str | None]]:
         """Keep the fields when pickled, as on the way back from a worker process."""
         return (type(self), self.arguments)
+
+
+class PlugInError(Exception):
+    """Code of another distribution failed, or returned what it must not: a bug there.
+
+    It is no `VidscoreError`, because no input of a user is at fault.
+
+    Attributes:
+        what: What failed.
+        distribution: Whose it is.
+    """
+
+    def __init__(self, what: str, distribution: str, problem: str) -> None:
+        """Say what failed, whose it is, and how; the problem may quote the input."""
+        self.what = what
+        self.distribution = distribution
+        self._problem = problem
+        super().__init__(f"{what} of {distribution} failed: {problem}")
+
+    def __reduce__(self) -> tuple[type[PlugInError], tuple[str, str, str]]:
+        """Keep the fields when pickled, as on the way back from a worker process."""
+        return (type(self), (self.what, self.distribution, self._problem))

@@ -17,6 +17,7 @@ from vidscore_evaluators.errors import UnknownEvaluatorError, VidscoreError
 from vidscore_evaluators.evaluator import Evaluator, Measure, Needs, Task
 from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.parameters import describe_parameters, parse_parameters
+from vidscore_evaluators.plug_ins import contained
 from vidscore_evaluators.specification import BenchmarkSpec
 
 if TYPE_CHECKING:
@@ -141,9 +142,11 @@ def create_evaluator(
         ParameterError: With every fault of the parameters.
     """
     chosen = evaluator_class(name)
+    if not is_built_in(name):
+        chosen = contained(chosen, _distributions(_plug_ins()[name]))
     try:
         return chosen(parse_parameters(chosen.Parameters, parameters or {}), specification)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if is_built_in(name) or isinstance(error, VidscoreError):
             raise
         reason = f"{type(error).__name__}: {error}"
@@ -162,9 +165,12 @@ def _plug_ins() -> dict[str, list[EntryPoint]]:
     return {name: list(different.values()) for name, different in points.items()}
 
 
+def _distributions(points: list[EntryPoint]) -> str:
+    return " and ".join(point.dist.name for point in points if point.dist is not None)
+
+
 def _load(points: list[EntryPoint]) -> EvaluatorClass:
-    names = " and ".join(point.dist.name for point in points if point.dist is not None)
-    unusable = f"the evaluator {points[0].name!r} of {names} cannot be used"
+    unusable = f"the evaluator {points[0].name!r} of {_distributions(points)} cannot be used"
     if len(points) > 1:
         raise UnknownEvaluatorError(f"{unusable}: only one of them may have it")
     try:

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from vidscore_evaluators.errors import PlugInError
 from vidscore_server.errors import WorkFailedError
 
 LOGGER_NAME = "vidscore_server"
@@ -117,6 +118,8 @@ def places_of(error: BaseException) -> list[str]:
     cause: BaseException | None = error
     while cause is not None:
         places.append(type(cause).__qualname__)
+        if isinstance(cause, PlugInError):
+            places.append(f"{cause.what} of {cause.distribution}")
         frames = traceback.extract_tb(cause.__traceback__)
         places.extend(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames)
         if isinstance(cause, WorkFailedError):

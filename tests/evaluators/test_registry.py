@@ -17,7 +17,7 @@ from tests.evaluators.toy import Toy, ToyParameters
 from tests.support.plugin import PLUGIN, forget_plug_ins
 
 from vidscore_evaluators import registry
-from vidscore_evaluators.errors import ParameterError, UnknownEvaluatorError
+from vidscore_evaluators.errors import ParameterError, PlugInError, UnknownEvaluatorError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.jobs import tally_in_parts
 from vidscore_evaluators.registry import (
@@ -141,18 +141,34 @@ def test_a_plug_in_whose_module_fails_is_named_with_the_reason(
 @pytest.mark.parametrize(
     ("of", "function"), [(Toy, "__init__"), (ToyParameters, "faults")], ids=["class", "parameters"]
 )
+@pytest.mark.parametrize("error", [RuntimeError, SystemExit])
 def test_an_evaluator_that_cannot_be_made_is_named_with_the_reason(
-    points: list[EntryPoint], monkeypatch: pytest.MonkeyPatch, of: type, function: str
+    points: list[EntryPoint],
+    monkeypatch: pytest.MonkeyPatch,
+    of: type,
+    function: str,
+    error: type[BaseException],
 ) -> None:
     """One benchmark with such an evaluator would otherwise fail each list of benchmarks."""
 
     def fail(*_: object) -> None:
-        raise RuntimeError("no model")
+        raise error("no model")
 
     points.append(_point("toy", "tests.evaluators.toy:Toy"))
     monkeypatch.setattr(of, function, fail, raising=False)
-    with pytest.raises(UnknownEvaluatorError, match="'toy' cannot be used: RuntimeError: no model"):
+    reason = f"'toy' cannot be used: {error.__name__}: no model"
+    with pytest.raises(UnknownEvaluatorError, match=reason):
         create_evaluator("toy")
+
+
+def test_an_evaluator_of_a_plug_in_is_named_with_its_distribution_if_it_fails(
+    points: list[EntryPoint], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points.append(_point("toy", "tests.evaluators.toy:Toy", "another-plugin"))
+    monkeypatch.setattr(Toy, "scores", lambda *_: sys.exit("no model"))
+    toy = create_evaluator("toy")
+    with pytest.raises(PlugInError, match=r"scores of .* of another-plugin failed: SystemExit: no"):
+        toy.report(toy.identity_tally)
 
 
 def test_a_list_of_evaluators_leaves_out_those_that_cannot_be_used(

@@ -11,6 +11,7 @@ import sys
 
 import pytest
 
+from vidscore_evaluators.errors import PlugInError
 from vidscore_server.errors import WorkFailedError
 from vidscore_server.logs import (
     LOGGER_NAME,
@@ -59,6 +60,12 @@ def test_error_places_have_types_files_and_functions_of_an_error_and_its_cause_b
     assert "KeyError" in places
     assert any("test_logs.py" in place and place.endswith("fail") for place in places)
     assert "secret" not in str(places)
+
+
+def test_places_name_the_plug_in_whose_function_returned_something_wrong() -> None:
+    """No line of the plug-in is in the stack of such an error."""
+    error = PlugInError("scores of the evaluator 'toy'", "some-plugin", "x is 'secret' (str)")
+    assert places_of(error) == ["PlugInError", "scores of the evaluator 'toy' of some-plugin"]
 
 
 async def test_places_of_an_error_in_a_task_group_are_those_of_the_error_itself() -> None:

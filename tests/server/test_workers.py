@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from msgspec import structs
 from tests.server.scene import HERE, points
 from tests.support.waiting import until
 
@@ -26,6 +27,7 @@ from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.jobs import Job, make_job, run_job
 from vidscore_evaluators.outcome_table import OUTCOMES, OperatingPoint, Outcome
 from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.testing import make_annotations
 from vidscore_evaluators.trust.analyses import StageProgress
 from vidscore_server.api.batches import read_batch
 from vidscore_server.domain.batches import BatchRules
@@ -55,8 +57,9 @@ async def test_a_worker_gives_the_same_bytes_as_the_job_here(workers: WorkerPool
 
 
 async def test_an_input_error_is_raised_here_unchanged(workers: WorkerPool) -> None:
-    with pytest.raises(InputError, match="found a mood, expected a better one"):
-        await workers.run(_job(mood="input_error"))
+    boxes = make_annotations({("", "a"): {1: [(0, 0, 1, 1)]}})
+    with pytest.raises(InputError, match="found upright boxes"):
+        await workers.run(structs.replace(_job(), truth=boxes))
 
 
 async def test_another_domain_error_is_raised_here_unchanged(workers: WorkerPool) -> None:

@@ -244,6 +244,24 @@ class CommandTree(click.Group, _Helping):
             ctx.fail(f"unknown command {args[0]!r}; {advice}")
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; an unexpected error of another distribution's command names that.
+
+        Raises:
+            PlugInError: In place of such an error.
+        """
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            point = self._plug_ins.get(ctx.invoked_subcommand or "")
+            if point is None or point.dist is None or not _is_unexpected(error):
+                raise
+            from vidscore_evaluators.errors import PlugInError
+
+            problem = f"{type(error).__name__}: {error}"
+            what = f"the command {point.name!r}"
+            raise PlugInError(what, point.dist.name, problem) from error
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under their headings, in one column for all."""
         names = self.list_commands(ctx)
@@ -279,6 +297,14 @@ def _load(point: EntryPoint) -> click.Command:
             return found
         reason = f"{point.value} is not a command of click"
     raise click.UsageError(f"the plug-in {point.name} cannot be used: {reason}")
+
+
+def _is_unexpected(error: Exception) -> bool:
+    """Whether an error is a bug: neither of click, of an input, nor of the system."""
+    from vidscore_evaluators.errors import PlugInError, VidscoreError
+
+    known = (click.ClickException, click.Abort, click.exceptions.Exit, OSError)
+    return not isinstance(error, (*known, VidscoreError, PlugInError))
 
 
 class ActingTree(CommandTree, Command):

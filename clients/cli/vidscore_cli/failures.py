@@ -14,6 +14,7 @@ from vidscore_evaluators.errors import (
     Fault,
     InputError,
     MissingExtraError,
+    PlugInError,
     VidscoreError,
     fault_lines,
 )
@@ -93,10 +94,13 @@ def _describe(error: VidscoreError, everything: bool) -> str:
 def _show_internal(error: Exception, debug: bool) -> None:
     if debug:
         traceback.print_exception(error, file=sys.stderr)
-    kind = type(error).__name__
+    if isinstance(error, PlugInError):
+        bug, report_to = str(error), f"to the authors of {error.distribution}"
+    else:
+        bug = f"internal error of vidscore ({type(error).__name__}: {error})"
+        report_to = f"at\n{REPORT_TO}"
     _show(
-        f"Error: internal error of vidscore ({kind}: {error}). Please report it at\n"
-        f"{REPORT_TO} with the command and "
+        f"Error: {bug}. Please report it {report_to} with the command and "
         + ("the traceback above." if debug else "what it prints when VIDSCORE_DEBUG=1 is set.")
     )
 

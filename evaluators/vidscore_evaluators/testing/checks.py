@@ -32,6 +32,7 @@ from vidscore_evaluators.parameters import (
     json_schema,
     parse_parameters,
 )
+from vidscore_evaluators.plug_ins import in_range
 from vidscore_evaluators.report import Number, Report
 from vidscore_evaluators.selection import Selected
 from vidscore_evaluators.shards.dealing import Shard
@@ -72,12 +73,7 @@ def check_values(evaluator: Evaluator[Any], report: Report) -> None:
 
 def fits(measure: Measure, value: Number) -> bool:
     """Whether a value has its measure's type and is within its bounds, or is undefined."""
-    if value is None:
-        return True
-    if not _is_number(value) or (measure.unit == "count" and not isinstance(value, int)):
-        return False
-    above = measure.minimum is None or value >= measure.minimum
-    return above and (measure.maximum is None or value <= measure.maximum)
+    return value is None or (_is_number(value) and in_range(measure, value))
 
 
 def best_value(measure: Measure) -> float | None:

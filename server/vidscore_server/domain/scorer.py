@@ -380,14 +380,14 @@ def quoting_nothing() -> Iterator[None]:
     """Run an evaluator over hidden truth.
 
     Both sides were checked when they came. So if it refuses them, it is wrong, and may quote the
-    truth; if it calls `sys.exit`, it would end the server.
+    truth.
 
     Raises:
         WorkFailedError: In place of such an error; it has its place alone.
     """
     try:
         yield
-    except (InputError, SystemExit) as error:
+    except InputError as error:
         raise WorkFailedError(places_of(error)) from None
 
 

@@ -326,19 +326,23 @@ cli.main(["benchmark", "new", "spotgeo"], prog_name="vidscore")
 
 @pytest.fixture
 def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A distribution with three commands, two of which cannot be imported."""
+    """A distribution with four commands, two of which cannot be imported."""
     (tmp_path / "greeting_ended.py").write_text("import sys\n\nsys.exit('no display')\n")
     (tmp_path / "greeting.py").write_text(
         "import click\n\n@click.command()\ndef greet():\n"
-        "    'Say hello.'\n    click.echo('hello')\n"
+        "    'Say hello.'\n    click.echo('hello')\n\n"
+        "@click.command()\n@click.argument('how')\ndef fail(how):\n"
+        "    if how == 'exit':\n        raise click.exceptions.Exit(7)\n"
+        "    if how == 'refuse':\n        raise click.UsageError('not so')\n"
+        "    open(how) if how == 'no file' else 1 / 0\n"
     )
     distribution = tmp_path / "greeting-1.0.dist-info"
     distribution.mkdir()
     (distribution / "METADATA").write_text("Name: greeting\nVersion: 1.0\n")
     (distribution / "entry_points.txt").write_text(
         "[vidscore.commands]\n"
-        "greet = greeting:greet\nbroken = greeting_lost:x\nended = greeting_ended:x\n"
-        "score = greeting:x\n"
+        "greet = greeting:greet\nfail = greeting:fail\n"
+        "broken = greeting_lost:x\nended = greeting_ended:x\nscore = greeting:x\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(cli, "_plug_ins", cli.find_plug_ins())
@@ -362,6 +366,35 @@ def test_a_plug_in_that_cannot_be_imported_hides_no_other() -> None:
     result = run("broken")
     assert result.exit_code == 2
     assert "the plug-in broken cannot be used: ModuleNotFoundError" in result.stderr
+
+
+@pytest.mark.usefixtures("plug_in")
+def test_an_unexpected_error_of_a_plug_in_is_no_error_of_vidscore() -> None:
+    result = run("fail", "somehow")
+    assert result.exit_code == 70
+    assert result.stderr == (
+        "Error: the command 'fail' of greeting failed: ZeroDivisionError: division by zero. "
+        "Please report it to the authors of greeting with the command and what it prints when "
+        "VIDSCORE_DEBUG=1 is set.\n"
+    )
+
+
+@pytest.mark.usefixtures("plug_in")
+@pytest.mark.parametrize(
+    ("how", "code", "said"),
+    [
+        ("exit", 7, ""),
+        ("refuse", 2, "not so"),
+        ("no file", 1, "no file: No such file or directory"),
+    ],
+)
+def test_an_error_that_a_plug_in_reports_is_reported_as_ours(
+    how: str, code: int, said: str
+) -> None:
+    result = run("fail", how)
+    assert result.exit_code == code
+    assert said in result.stderr
+    assert "authors" not in result.stderr
 
 
 def test_the_command_line_names_resources_like_the_server() -> None:

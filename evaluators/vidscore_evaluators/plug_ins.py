@@ -1,0 +1,195 @@
+"""Evaluators of plug-ins: what goes wrong in their functions names them, and results are checked.
+
+An evaluator of another distribution is used through a subclass of its class. Whatever one of its
+functions raises, even `SystemExit`, becomes a `PlugInError`, and so does a result of another form
+than `vidscore_evaluators.evaluator.Evaluator` asks for. A score that is not finite is undefined.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, wraps
+from typing import Any
+
+from msgspec import structs
+
+from vidscore_evaluators.errors import Fault, ParameterError, PlugInError
+from vidscore_evaluators.evaluator import Evaluator, Growth, Measure, Unit
+from vidscore_evaluators.outcome_table import Outcomes
+from vidscore_evaluators.report import Block, Number, ReportWarning, Scores
+from vidscore_evaluators.tally import Table
+
+EvaluatorClass = type[Evaluator[Any]]
+
+LARGEST_COUNT = 2**63 - 1
+"""Larger integers cannot be stored or sent."""
+
+
+@cache
+def contained(plug_in: EvaluatorClass, distribution: str) -> EvaluatorClass:
+    """A subclass of a plug-in's evaluator, with the functions that it defines under control.
+
+    Args:
+        plug_in: The class.
+        distribution: Name of its distribution, for messages.
+    """
+    own: dict[str, Any] = {"__module__": plug_in.__module__, "__qualname__": plug_in.__qualname__}
+    for name, checked in _RESULTS.items():
+        found = getattr(plug_in, name)
+        if found is getattr(Evaluator, name):
+            continue
+        what = f"{name} of the evaluator {plug_in.name!r}"
+        if isinstance(found, property) and found.fget is not None:
+            own[name] = property(_contained(found.fget, what, checked, distribution))
+        else:
+            own[name] = _contained(found, what, checked, distribution)
+    return type(plug_in.__name__, (plug_in,), own)
+
+
+def _contained(
+    function: Callable[..., Any],
+    what: str,
+    checked: Callable[[Evaluator[Any], Any], Any],
+    distribution: str,
+) -> Callable[..., Any]:
+    @wraps(function)
+    def call(self: Evaluator[Any], *args: Any, **named: Any) -> Any:
+        try:
+            return checked(self, function(self, *args, **named))
+        except (ParameterError, PlugInError):  # the former refuses an operating point
+            raise
+        except _WrongResultError as error:
+            raise PlugInError(what, distribution, str(error)) from None
+        except (Exception, SystemExit) as error:  # a plug-in is foreign code
+            problem = f"{type(error).__name__}: {error}"
+            raise PlugInError(what, distribution, problem) from error
+
+    return call
+
+
+def in_range(measure: Measure, value: float) -> bool:
+    """Whether a value is within the bounds of its measure, and an integer if that is a count."""
+    if measure.unit == "count" and not isinstance(value, int):
+        return False
+    above = measure.minimum is None or value >= measure.minimum
+    return above and (measure.maximum is None or value <= measure.maximum)
+
+
+class _WrongResultError(Exception):
+    """A function has returned something else than it must."""
+
+
+def _returned(found: object, expected: str) -> _WrongResultError:
+    return _WrongResultError(f"it returned {found!r:.80}, expected {expected}")
+
+
+def _any(_: Evaluator[Any], found: Any) -> Any:
+    return found
+
+
+def _instance(kind: type[Any]) -> Callable[[Evaluator[Any], Any], Any]:
+    def check(_: Evaluator[Any], found: Any) -> Any:
+        if not isinstance(found, kind):
+            raise _returned(found, kind.__name__)
+        return found
+
+    return check
+
+
+def _faults(_: Evaluator[Any], found: Any) -> Sequence[Fault]:
+    faults = tuple(found)
+    for fault in faults:
+        if not isinstance(fault, Fault):
+            raise _returned(fault, "a sequence of Fault")
+    return faults
+
+
+def _tables(_: Evaluator[Any], found: Any) -> Mapping[str, Table]:
+    if isinstance(found, Mapping) and all(isinstance(one, Table) for one in found.values()):
+        return found
+    raise _returned(found, "a mapping from names to Table")
+
+
+def _scores(evaluator: Evaluator[Any], found: Any) -> Scores:
+    """Scores with None in place of values that are not finite."""
+    if not isinstance(found, Scores):
+        raise _returned(found, "Scores")
+    if not all(isinstance(entry, ReportWarning) for entry in found.warnings):
+        raise _returned(found.warnings, "a ReportWarning for each warning")
+    declared = {measure.name: measure for measure in evaluator.measures}
+    blocks = tuple(_block(block, declared) for block in found.blocks)
+    everything = {
+        name for block in blocks for name in block.measures if block.find(_WHOLE, name) is not None
+    }
+    if missing := [name for name in evaluator.ranking if name not in everything]:
+        raise _WrongResultError(f"there is no score over everything of {', '.join(missing)}")
+    curves = tuple(
+        structs.replace(curve, columns=_columns(f"curve {curve.name}", curve.columns))
+        for curve in found.curves
+    )
+    return replace(found, blocks=blocks, curves=curves)
+
+
+_WHOLE = (None, None, None)
+
+
+def _grid_scores(evaluator: Evaluator[Any], found: Any) -> Mapping[float, Scores]:
+    return {value: _scores(evaluator, scores) for value, scores in found.items()}
+
+
+def _block(block: Block, declared: Mapping[str, Measure]) -> Block:
+    measures = _columns("block", block.measures)
+    row_count = len(next(iter(measures.values()), ()))
+    for column in (block.domains, block.classes, block.sequences):
+        if len(column) not in {1, row_count}:
+            raise _WrongResultError(
+                f"a block has {len(column)} names for {row_count} scores, expected one or as many"
+            )
+    for name, values in measures.items():
+        if name not in declared:
+            raise _WrongResultError(f"{name} is none of its measures")
+        for value in values:
+            if value is not None and not in_range(declared[name], value):
+                raise _WrongResultError(f"{name} is {value!r:.80}, outside of its declared range")
+    return replace(block, measures=measures)
+
+
+def _columns(what: str, columns: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Number]]:
+    """Columns of equal length, with None in place of values that are not finite."""
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise _WrongResultError(f"the columns of a {what} have different lengths: {lengths}")
+    return {name: [*_numbers(name, values)] for name, values in columns.items()}
+
+
+def _numbers(name: str, values: Sequence[Any]) -> Iterator[Number]:
+    for value in values:
+        if type(value) is float:
+            yield value if math.isfinite(value) else None
+        elif value is None or (type(value) is int and abs(value) <= LARGEST_COUNT):
+            yield value
+        else:
+            raise _WrongResultError(
+                f"{name} is {value!r:.80} ({type(value).__name__}), expected an int of at most "
+                "64 bits, a float or None; numpy's tolist() gives these"
+            )
+
+
+_RESULTS: Mapping[str, Callable[[Evaluator[Any], Any], Any]] = {
+    "unit": _instance(Unit),
+    "growth": _instance(Growth),
+    "tables": _tables,
+    "scores": _scores,
+    "faults": _faults,
+    "outcomes": _instance(Outcomes),
+    "outcome_figures": _instance(Mapping),
+    "grid": _any,
+    "grid_scores": _grid_scores,
+    "scored_classes": _any,
+    "warnings": _any,
+    "rank_key": _any,
+    "useful_range": _any,
+}
+"""The functions that an evaluator may define, each with the check of its result."""

@@ -31,6 +31,9 @@ from vidscore_server.domain.tiers import ShownTiers, shown_tiers
 from vidscore_server.errors import NotReleasedError
 from vidscore_server.store import Reader
 
+DEFAULT_ROWS = 500
+"""Default size of a page: each page takes as long as it takes to look at the whole board."""
+
 
 def board_page(
     reader: Reader,
@@ -56,7 +59,7 @@ def board_page(
         InputError: If there is no such evaluator, domain or class.
     """
     name = read_benchmark(request.benchmark, "benchmark")
-    size = page_size_of(request)
+    size = page_size_of(request, DEFAULT_ROWS)
     [start] = read_page_token(request, int) or (0,)
     record = benchmarks.seen(reader, name, caller)
     definition = benchmarks.definition(record)

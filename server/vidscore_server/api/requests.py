@@ -37,14 +37,18 @@ LARGEST = 1 << 63
 """Largest number in a page token: stores use 64-bit integers."""
 
 
-def page_size_of(request: Any) -> int:
+def page_size_of(request: Any, default: int | None = None) -> int:
     """The number of entries for a request of a page.
+
+    Args:
+        request: The request.
+        default: The number for a request without one; None for the usual one.
 
     Raises:
         InputError: If it asks for a negative number.
     """
     refuse_negative(request, "page_size")
-    return min(request.page_size or DEFAULT_PAGE_SIZE, MAXIMUM_PAGE_SIZE)
+    return min(request.page_size or default or DEFAULT_PAGE_SIZE, MAXIMUM_PAGE_SIZE)
 
 
 def refuse_negative(request: Any, *fields: str) -> None:

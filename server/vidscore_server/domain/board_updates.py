@@ -198,10 +198,11 @@ class BoardUpdater:
         self._changed = ChangedBenchmarks(self.operations, _board, self._has_work)
 
     async def advance(self) -> None:
-        """Start to update every outdated board that no server works on."""
-        for benchmark in await self._context.read(self._changed.due):
-            if self.operations.count >= self._context.settings.maximum_scorings:
-                return
+        """Start to update outdated boards that no server works on."""
+        free = self._context.settings.maximum_scorings - self.operations.count
+        if free <= 0:
+            return
+        for benchmark in await self._context.read(partial(self._changed.due, most=free)):
             await self.operations.begin(_board(benchmark), partial(self._run, benchmark))
 
     async def publish(

@@ -16,6 +16,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 from typing import Any, TypeVar
 
 from vidscore_server.domain.context import Context, Request
@@ -275,9 +276,12 @@ Version = tuple[datetime, int]
 
 HasWork = Callable[[Reader, str], bool]
 
+MOST_EXAMINED = 100
+"""Maximum number of benchmarks that one look examines: other work of the server waits for it."""
+
 
 class ChangedBenchmarks:
-    """Finds benchmarks with work of one kind; examines changed ones only.
+    """Finds benchmarks with work of one kind; examines changed ones only, some with each look.
 
     Args:
         work: The work of that kind at this server.
@@ -294,19 +298,22 @@ class ChangedBenchmarks:
         self._settled: dict[str, Version] = {}
         self._found: dict[str, Version] = {}
 
-    def due(self, reader: Reader) -> list[str]:
-        """Benchmarks with work that no server is doing."""
+    def due(self, reader: Reader, most: int) -> list[str]:
+        """Up to `most` benchmarks with work that no server is doing."""
         versions = reader.benchmark_revisions()
         self._settled = {name: at for name, at in self._settled.items() if name in versions}
         changed = [name for name, at in versions.items() if self._settled.get(name) != at]
         if not changed:
             return []
         free = set(self._work.free(reader, map(self._name_of, changed)))
-        due = []
-        for name in changed:
-            if self._name_of(name) in free and self._examine(reader, name):
+        available = (name for name in changed if self._name_of(name) in free)
+        due: list[str] = []
+        for name in islice(available, MOST_EXAMINED):
+            if len(due) == most:
+                break
+            if self._examine(reader, name):
                 due.append(name)
-            elif self._name_of(name) in free:
+            else:
                 self._settled[name] = versions[name]
         self._found = {name: versions[name] for name in due}
         return due

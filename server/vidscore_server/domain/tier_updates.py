@@ -95,7 +95,7 @@ class TierUpdater:
         if self.operations.count:
             return
         self._look_at_closed()
-        for benchmark in (await self._context.read(self._changed.due))[:1]:
+        for benchmark in await self._context.read(partial(self._changed.due, most=1)):
             await self.operations.begin(_name_of(benchmark), partial(self._run, benchmark))
 
     def _look_at_closed(self) -> None:

@@ -21,6 +21,7 @@ from vidscore_protos.v1 import (
     specification_pb2,
     submission_service_pb2,
 )
+from vidscore_server.api import requests
 from vidscore_server.errors import WorkerLostError
 
 FINAL = benchmark_pb2.VISIBILITY_FINAL
@@ -147,6 +148,17 @@ async def test_a_board_is_paged(hosted: Hosted) -> None:
     second = await hosted.viewer.board(page_size=1, page_token=first.next_page_token)
     assert [row.team for row in (*first.rows, *second.rows)] == ["blue", "red"]
     assert second.next_page_token == ""
+
+
+async def test_a_page_of_a_board_is_large_because_each_page_takes_a_look_at_all_of_it(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests, "DEFAULT_PAGE_SIZE", 1)
+    await hosted.organiser.create_benchmark(visibility=FINAL)
+    await hosted.organiser.upload(TRUTH)
+    await _submit(hosted.red, "r1", 1)
+    await _submit(hosted.blue, "b1", 1, 2)
+    assert [row.team for row in (await hosted.viewer.board()).rows] == ["blue", "red"]
 
 
 async def test_a_rescoring_reports_what_it_changed_and_keeps_the_old_scores(hosted: Hosted) -> None:

@@ -123,10 +123,10 @@ def test_a_benchmark_that_cannot_be_read_does_not_block_others() -> None:
     found: dict[str, object] = {"damaged": 1, "whole": 1}
     reader: Any = SimpleNamespace(benchmark_revisions=lambda: found)
     changed = ChangedBenchmarks(work, str, has_work)
-    assert changed.due(reader) == ["whole"]
+    assert changed.due(reader, most=2) == ["whole"]
     found["away"] = 1
     with pytest.raises(StoreError):  # Of the store, so that it is read again.
-        changed.due(reader)
+        changed.due(reader, most=2)
 
 
 async def test_a_damaged_payload_does_not_block_other_submissions_with_live_scores(

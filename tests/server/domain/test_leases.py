@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -13,7 +15,13 @@ from tests.server.store.records import later
 
 from vidscore_server.api import batches
 from vidscore_server.domain.context import Context, open_context
-from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases
+from vidscore_server.domain.leases import (
+    MOST_EXAMINED,
+    ChangedBenchmarks,
+    LeasedOperations,
+    LeaseLostError,
+    Leases,
+)
 from vidscore_server.settings import Settings
 from vidscore_server.store import Transaction
 from vidscore_server.store.errors import StoreError
@@ -200,3 +208,30 @@ async def test_the_lease_of_a_server_that_stops_is_free_at_once(
     assert await _waiting(site, other) == ["first", "second"]
     with pytest.raises(LeaseLostError):
         await site.write(lambda transaction: mine.require(transaction, "first"))
+
+
+def test_each_look_for_work_examines_few_of_many_benchmarks_and_finds_all_of_it() -> None:
+    names = [f"b{number}" for number in range(3 * MOST_EXAMINED)]
+    done: set[str] = set()
+    examined: list[str] = []
+
+    def has_work(_: object, name: str) -> bool:
+        examined.append(name)
+        return name not in done
+
+    work: Any = SimpleNamespace(free=lambda _, works: works)
+    reader: Any = SimpleNamespace(benchmark_revisions=lambda: dict.fromkeys(names, 1))
+    changed = ChangedBenchmarks(work, str, has_work)
+    for name in names:
+        assert changed.due(reader, most=1) == [name]
+        done.add(name)
+    assert changed.due(reader, most=1) == []
+    assert examined == [name for name in names for _ in ("has work", "has none")]
+
+    quiet = ChangedBenchmarks(work, str, has_work)
+    counts = []
+    for _ in range(4):
+        examined.clear()
+        assert quiet.due(reader, most=1) == []
+        counts.append(len(examined))
+    assert counts == [MOST_EXAMINED, MOST_EXAMINED, MOST_EXAMINED, 0]

@@ -56,8 +56,6 @@ SPEAKS_HTTP = (
 )
 """What that means, and what to do."""
 
-ADD_TLS = "if the server has a certificate, add --tls or --tls-root"
-
 TYPED_MISTAKES = {"UNKNOWN_EVALUATOR", "INVALID_PARAMETER", "INVALID_SPECIFICATION"}
 """Reasons that are usage errors if the refused part was typed on the command line."""
 
@@ -283,9 +281,21 @@ def _no_service(server: ServerChoice, error: UnavailableError | DeadlineError) -
     if error.reason != error.code:
         return f"the server at {server.address} cannot serve this now: {error}"
     cause = _without_grpc_talk(str(error))  # no server has said why
-    if cause == "Socket closed" and not server.sdk_tls:  # so does one that encrypts
-        cause = f"{cause}; {ADD_TLS}"
+    if cause == "Socket closed":  # by a server that expects TLS, or another certificate
+        cause = f"{cause}; {no_answer_advice(server)}"
     return f"no server answers at {server.address}: {cause}"
+
+
+def no_answer_advice(server: ServerChoice) -> str:
+    """What to do if a connection is closed before a server answers."""
+    if not server.sdk_tls:
+        return "if the server has a certificate, add --tls or --tls-root"
+    if not server.tls_certificate:
+        return "if the server requires client certificates, add --tls-certificate and --tls-key"
+    return (
+        "is it a vidscore server, and is the client's certificate valid and signed by its "
+        "authority?"
+    )
 
 
 def _without_grpc_talk(text: str) -> str:
@@ -294,6 +304,8 @@ def _without_grpc_talk(text: str) -> str:
         return "this port is not encrypted; omit --tls and its files"
     if GRPC_FOUND_HTTP in text:
         return "; ".join(SPEAKS_HTTP)
+    if "Hostname Verification Check failed" in text:
+        return "its certificate is for another name; vidscore doctor says what to do"
     distrusted = re.search("CERTIFICATE_VERIFY_FAILED: ([^:]+)", text)
     if distrusted is not None:
         return f"its certificate is not trusted: {distrusted[1]}; vidscore doctor says what to do"

@@ -190,10 +190,13 @@ def test_every_command_says_what_to_do_about_a_certificate(authority: Authority)
     with ServerProcess(*tls_options(authority)) as server:
         distrusted = run("health", "--server", local(server), "--tls")
         without = run("health", "--server", local(server))
-    assert distrusted.exit_code == without.exit_code == 3
+        root = str(authority.roots)
+        misnamed = run("health", "--server", server.address, "--tls-root", root)
+    assert distrusted.exit_code == without.exit_code == misnamed.exit_code == 3
     assert "its certificate is not trusted: unable to get local issuer" in distrusted.stderr
     assert "vidscore doctor" in distrusted.stderr
     assert "if the server has a certificate, add --tls or --tls-root" in without.stderr
+    assert "its certificate is for another name; vidscore doctor" in misnamed.stderr
 
 
 @pytest.mark.slow
@@ -213,7 +216,9 @@ def test_a_server_that_requires_client_certificates_admits_callers_with_one(
         code, findings = told(local(server), *root, *own)
         assert (code, findings["server"]["status"]) == (0, "ok")
         assert run("health", "--server", local(server), *root, *own).exit_code == 0
-        assert run("health", "--server", local(server), *root).exit_code == 3
+        refused = run("health", "--server", local(server), *root)
+        assert refused.exit_code == 3
+        assert "requires client certificates, add --tls-certificate and --tls-key" in refused.stderr
 
 
 def test_a_certificate_without_its_key_is_a_usage_error() -> None:
@@ -255,7 +260,9 @@ def test_a_certificate_of_another_authority_is_refused(
     trusting = ("--tls-client-authorities-file", str(authority.roots))
     with ServerProcess(*tls_options(authority), *trusting) as server:
         options = ("--tls-root", str(authority.roots), *own)
-        assert run("health", "--server", local(server), *options).exit_code == 3
+        refused = run("health", "--server", local(server), *options)
+    assert refused.exit_code == 3
+    assert "is the client's certificate valid and signed by its authority?" in refused.stderr
 
 
 def test_a_clock_difference_is_reported(

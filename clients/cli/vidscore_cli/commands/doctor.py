@@ -23,11 +23,11 @@ from vidscore_cli.diagnosis import (
 )
 from vidscore_cli.options import NumberRange, format_option, server_options
 from vidscore_cli.remote import (
-    ADD_TLS,
     GRPC_FOUND_HTTP,
     SPEAKS_HTTP,
     connect_to,
     in_typed_words,
+    no_answer_advice,
 )
 from vidscore_cli.session import ExitCode
 from vidscore_cli.sites import ServerChoice
@@ -199,7 +199,7 @@ class _ServerChecks:
         except sdk.VidscoreError as error:
             if GRPC_FOUND_HTTP in error.message:
                 raise StepFailedError(*SPEAKS_HTTP) from None
-            raise StepFailedError(error.message, _answer_advice(self._server)) from None
+            raise StepFailedError(error.message, no_answer_advice(self._server)) from None
         if self._told is None:
             return Passed("answers only with a valid token")
         if self._told.draining:
@@ -327,11 +327,3 @@ def _tls_advice(error: ssl.SSLCertVerificationError) -> str:
     if "match" in text or "mismatch" in text:
         return "use the name that the certificate is for, or get one for this name"
     return "name the authority that has signed it with --tls-root"
-
-
-def _answer_advice(server: ServerChoice) -> str:
-    if not server.sdk_tls:
-        return ADD_TLS
-    if not server.tls_certificate:
-        return "if the server requires client certificates, add --tls-certificate and --tls-key"
-    return "is it a vidscore server, and is the client's certificate signed by its authority?"

@@ -186,8 +186,10 @@ def terminal_signals_blocked() -> Iterator[None]:
 
 def ending_signals() -> list[signal.Signals]:
     """SIGTERM of a service manager; SIGHUP of a closed terminal, unless `nohup` has it ignored."""
-    hangs_up = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
-    return [signal.SIGTERM, signal.SIGHUP] if hangs_up else [signal.SIGTERM]
+    hang_up = getattr(signal, "SIGHUP", None)  # Windows has none
+    if hang_up is None or signal.getsignal(hang_up) is signal.SIG_IGN:
+        return [signal.SIGTERM]
+    return [signal.SIGTERM, hang_up]
 
 
 def tune_malloc() -> bool:

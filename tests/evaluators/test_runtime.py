@@ -10,7 +10,12 @@ import threading
 
 import pytest
 
-from vidscore_evaluators.runtime import map_in_order, terminal_signals_blocked, tune_malloc
+from vidscore_evaluators.runtime import (
+    ending_signals,
+    map_in_order,
+    terminal_signals_blocked,
+    tune_malloc,
+)
 
 # --- Reuse of the memory of freed arrays
 
@@ -121,6 +126,22 @@ def test_the_block_may_be_entered_in_any_thread() -> None:
     thread.start()
     thread.join()
     assert done == [True]
+
+
+def test_a_closed_terminal_ends_a_process_unless_it_is_to_outlast_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`nohup` starts it with SIGHUP ignored; Windows has no such signal."""
+    before = signal.getsignal(signal.SIGHUP)
+    try:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        assert ending_signals() == [signal.SIGTERM, signal.SIGHUP]
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        assert ending_signals() == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    monkeypatch.delattr(signal, "SIGHUP")
+    assert ending_signals() == [signal.SIGTERM]
 
 
 # --- Work for several processes: in order, with progress, and with at least one

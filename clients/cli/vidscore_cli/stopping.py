@@ -38,8 +38,8 @@ def _handled(numbers: Iterable[signal.Signals], act: Callable[[], None]) -> Iter
 
     def handle(number: int, _frame: object) -> None:
         # A closed terminal sends its signal twice: from the kernel and from the shell.
-        again = signal.SIG_IGN if number == signal.SIGHUP else before[signal.Signals(number)]
-        signal.signal(number, again)
+        named = signal.Signals(number)
+        signal.signal(number, signal.SIG_IGN if named.name == "SIGHUP" else before[named])
         act()
 
     for number in before:

@@ -7,7 +7,6 @@ rounds it once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from functools import reduce
 from operator import or_
 
@@ -172,11 +171,6 @@ def _column(integers: Sequence[int] | IntegerArray) -> IntegerArray:
 def joined(columns: Iterable[ExactSums]) -> ExactSums:
     """The sums of several columns, one after the other."""
     return ExactSums.of_integers(np.concatenate([column.integers for column in columns]))
-
-
-def fraction_of(exact: int) -> Fraction:
-    """An exact sum as a rational number."""
-    return Fraction(exact, 1 << SCALE_BITS)
 
 
 def to_float(exact: int, count: int = 1) -> float:

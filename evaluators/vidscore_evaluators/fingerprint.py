@@ -52,17 +52,14 @@ class Fingerprint(Struct, frozen=True):
         """32 hexadecimal digits."""
         return "".join(f"{lane:016x}" for lane in self.lanes)
 
-    def to_bytes(self) -> bytes:
-        """Sixteen bytes, the digits of `str`."""
-        return b"".join(lane.to_bytes(8, "big") for lane in self.lanes)
-
     @classmethod
-    def from_bytes(cls, data: bytes) -> Fingerprint:
-        """Inverse of `to_bytes`.
+    def from_hex(cls, digits: str) -> Fingerprint:
+        """Inverse of `str`.
 
         Raises:
-            ValueError: If these are not sixteen bytes.
+            ValueError: If these are not 32 hexadecimal digits.
         """
+        data = bytes.fromhex(digits)
         if len(data) != 16:
             raise ValueError(f"a fingerprint has 16 bytes, not {len(data)}")
         return cls((int.from_bytes(data[:8], "big"), int.from_bytes(data[8:16], "big")))

@@ -166,11 +166,6 @@ class Components(Struct, frozen=True, eq=False):
     right_counts: IntArray
     pair_counts: IntArray
 
-    @property
-    def count(self) -> int:
-        """Number of components C."""
-        return len(self.pair_counts)
-
 
 def component_labels(left: IntArray, right: IntArray, node_count: int) -> IntArray:
     """Label the connected components of a graph.

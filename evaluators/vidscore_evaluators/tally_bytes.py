@@ -102,8 +102,8 @@ def _read(body: bytes) -> Tally:
     return Tally(
         evaluator=_of(str, header["evaluator"], "evaluator"),
         tables=tables,
-        truth=Fingerprint.from_bytes(bytes.fromhex(header["truth"])),
-        detections=Fingerprint.from_bytes(bytes.fromhex(header["detections"])),
+        truth=Fingerprint.from_hex(header["truth"]),
+        detections=Fingerprint.from_hex(header["detections"]),
         input_summary=input_summary,
     )
 

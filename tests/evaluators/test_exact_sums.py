@@ -12,11 +12,16 @@ from hypothesis import strategies as st
 
 from vidscore_evaluators import kernels
 from vidscore_evaluators.arrays import AnyArray
-from vidscore_evaluators.exact_sums import SCALE_BITS, ExactSums, fraction_of, joined, to_float
+from vidscore_evaluators.exact_sums import SCALE_BITS, ExactSums, joined, to_float
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 LARGEST = float(np.finfo(np.float64).max)
 SMALLEST = 5e-324
+
+
+def fraction_of(exact: int) -> Fraction:
+    """An exact sum as a rational number."""
+    return Fraction(exact, 1 << SCALE_BITS)
 
 
 def _sums(pairs: list[tuple[float, int]], group_count: int) -> list[int]:

@@ -248,7 +248,7 @@ def test_components_equal_those_grown_from_each_pair(chosen: set[Edge]) -> None:
         groups.setdefault(number, set()).add(edge)
     expected = components_by_hand(edges)
     assert sorted(map(sorted, groups.values())) == sorted(map(sorted, expected))
-    assert sorted(groups) == list(range(components.count))
+    assert sorted(groups) == list(range(len(components.pair_counts)))
     for number, group in groups.items():
         assert components.left_counts[number] == len({i for i, _ in group})
         assert components.right_counts[number] == len({j for _, j in group})

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from tests.evaluators.test_exact_sums import fraction_of
 
 from vidscore_evaluators.errors import TallyError
-from vidscore_evaluators.exact_sums import fraction_of
 from vidscore_evaluators.fingerprint import Fingerprint
 from vidscore_evaluators.tally import (
     Table,

@@ -50,15 +50,13 @@ class LabelImages(Struct, frozen=True, eq=False):
     """The label images of a side; each lists its frame.
 
     Attributes:
-        sequences: The folder of each sequence.
         table: One row per object, positioned by the value of its pixels; the source of a row is its
             image.
         masks: The mask of each row.
-        sequence_of_image: (I,) index into `sequences`.
+        sequence_of_image: (I,) index into the folders of sequences.
         frame_of_image: (I,) number of its frame.
     """
 
-    sequences: SequenceFiles
     table: RowTable
     masks: Masks
     sequence_of_image: IntArray
@@ -123,7 +121,7 @@ def read_label_images(
     check_count(len(files), path, _LAYOUT, limits, others=faults.listed())
     names = [str(file) for _, _, file in files]
     values, parts = _read_all([file for _, _, file in files], path, limits)
-    return _label_images(sequences, names, files, values, parts)
+    return _label_images(names, files, values, parts)
 
 
 def _add_frame(
@@ -180,7 +178,6 @@ def _read_image(file: InputPath, limits: ReadLimits) -> tuple[IntArray, Masks]:
 
 
 def _label_images(
-    sequences: SequenceFiles,
     names: Sequence[str],
     files: Sequence[tuple[int, int, InputPath]],
     values: Sequence[IntArray],
@@ -199,7 +196,7 @@ def _label_images(
         "width": masks.sizes[:, 1],
     }
     table = RowTable({}, columns, {}, tuple(names), image_of_row, ids, "entry")
-    return LabelImages(sequences, table, masks, of_sequence, frames)
+    return LabelImages(table, masks, of_sequence, frames)
 
 
 # --- grey PNG images of 8 and 16 bits without interlacing ------------------------------------

@@ -17,7 +17,6 @@ from vidscore_evaluators.annotations import (
     ObjectFlag,
     SequenceKey,
     Side,
-    frame_name,
 )
 from vidscore_evaluators.arrays import BoolArray, FlagArray, FloatArray, IntArray, marked
 from vidscore_evaluators.errors import Fault, ParameterError
@@ -107,11 +106,6 @@ class FrameView(Struct, frozen=True, eq=False):
     sides: Mapping[Side, SideView]
 
     @property
-    def name(self) -> str:
-        """``frame 3 of sequence Tower/001``."""
-        return frame_name(self.sequence, self.number)
-
-    @property
     def counts(self) -> dict[Kind, int]:
         """Numbers of hits, misses, false alarms, id switches, and ignored objects of both sides.
 
@@ -175,13 +169,6 @@ class ScoredFrames:
                 (Side.DETECTIONS, aligned.detections),
             )
         }
-
-    @property
-    def sequences(self) -> tuple[SequenceKey, ...]:
-        """Sequences that have frames, ascending."""
-        filled = np.diff(self._starts) > 0
-        keys = self._aligned.truth.sequences
-        return tuple(key for key, some in zip(keys, filled.tolist(), strict=True) if some)
 
     def key_of(self, row: int) -> SequenceKey:
         """The sequence of a frame."""

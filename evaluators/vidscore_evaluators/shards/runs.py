@@ -198,8 +198,8 @@ def run_from_dict(document: Mapping[str, Any]) -> Run:
     return Run(
         judges=tuple(_judge(entry) for entry in typed(list, document["evaluators"])),
         software={name: typed(str, one) for name, one in document["software"].items()},
-        truth=str(Fingerprint.from_bytes(bytes.fromhex(document["truth_digest"]))),
-        detections=str(Fingerprint.from_bytes(bytes.fromhex(document["detections_digest"]))),
+        truth=str(Fingerprint.from_hex(document["truth_digest"])),
+        detections=str(Fingerprint.from_hex(document["detections_digest"])),
         warnings=warnings_from_plain(document["warnings"]),
         in_parts=typed(bool, document["in_parts"]),
         cut_frames=None if cut is None else typed(int, cut),

@@ -191,13 +191,11 @@ class _Overlaps(Struct, frozen=True, eq=False):
 
     Attributes:
         tracks: (N,) track of each object.
-        frames: (P,) frame of each pair.
         pairs: (P, 2) objects.
         ious: (P,) their IoU.
     """
 
     tracks: IntArray
-    frames: IntArray
     pairs: IntArray
     ious: FloatArray
 
@@ -212,10 +210,9 @@ class _Overlaps(Struct, frozen=True, eq=False):
             found.append(np.column_stack([rows[first], rows[second]]))
         pairs = np.concatenate(found)
         ious = overlap_ratios(boxes[pairs[:, 0]], boxes[pairs[:, 1]])
-        frames = reference.frames[pairs[:, 0]]
-        order = np.lexsort((-ious, frames))
+        order = np.lexsort((-ious, reference.frames[pairs[:, 0]]))
         order = order[ious[order] > 0.0]
-        return cls(reference.tracks, frames[order], pairs[order], ious[order])
+        return cls(reference.tracks, pairs[order], ious[order])
 
     def swapped(self, swapping: float) -> IntArray:
         """(N,) track of each object after all that overlap enough have swapped identities."""

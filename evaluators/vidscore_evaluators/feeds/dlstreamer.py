@@ -44,16 +44,8 @@ def read(message: bytes) -> list[FeedFrame]:
         sensor = reading.text(frame["source"], "source")
     count = reading.optional_number(frame.get("timestamp"), "timestamp")
     reading.done()
-    missing = {
-        Unsaid.FRAME_NUMBER: True,
-        Unsaid.FRAME_TIME: count is None,
-        Unsaid.SENSOR: sensor is None,
-        Unsaid.RESOLUTION: size is None,
-        Unsaid.EMPTY_FRAMES: "objects" not in frame,
-        Unsaid.CONFIDENCE: any("confidence" not in entry for entry in objects),
-    }
     time_s = None if count is None else count / _NANOSECONDS
-    unsaid = frozenset(name for name, is_missing in missing.items() if is_missing)
+    unsaid = frozenset[Unsaid]() if "objects" in frame else frozenset({Unsaid.EMPTY_FRAMES})
     return [FeedFrame(sensor, None, time_s, objects, size_px=size, unsaid=unsaid)]
 
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from hashlib import blake2b
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import Fault, InputError
@@ -73,7 +73,8 @@ class FeedFrame(Struct, frozen=True):
         objects: Its objects, as in JSON lines; coordinates in `unit`.
         unit: Unit of the coordinates.
         size_px: Width and height of the image, if the feed has them.
-        unsaid: Information about the frame that the message lacks.
+        unsaid: Information about the frame that the message lacks. A schema gives what other
+            attributes do not show; the rest is added.
         domain: Domain of the sequence, if the feed has it.
     """
 
@@ -85,6 +86,18 @@ class FeedFrame(Struct, frozen=True):
     size_px: tuple[float, float] | None = None
     unsaid: frozenset[Unsaid] = field(default_factory=frozenset)
     domain: str = ""
+
+    def __post_init__(self) -> None:
+        """Add to `unsaid` what the other attributes lack."""
+        lacks = {
+            Unsaid.SENSOR: self.sensor is None,
+            Unsaid.FRAME_NUMBER: self.number is None,
+            Unsaid.FRAME_TIME: self.time_s is None,
+            Unsaid.RESOLUTION: self.size_px is None,
+            Unsaid.CONFIDENCE: any("confidence" not in entry for entry in self.objects),
+        }
+        found = self.unsaid.union(name for name, is_so in lacks.items() if is_so)
+        structs.force_setattr(self, "unsaid", found)
 
 
 class FeedColumns(Struct, frozen=True, eq=False):

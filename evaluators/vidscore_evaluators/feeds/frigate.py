@@ -16,9 +16,7 @@ from vidscore_evaluators.feeds.frames import (
     track_number,
 )
 
-_UNSAID = frozenset(
-    {Unsaid.FRAME_NUMBER, Unsaid.EMPTY_FRAMES, Unsaid.EVERY_FRAME, Unsaid.RESOLUTION}
-)
+_UNSAID = frozenset({Unsaid.EMPTY_FRAMES, Unsaid.EVERY_FRAME})
 _CORNERS = 4
 
 

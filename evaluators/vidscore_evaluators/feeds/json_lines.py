@@ -20,8 +20,6 @@ from vidscore_evaluators.formats._json import no_garbage_collection
 from vidscore_evaluators.formats._line_columns import columns_of_lines, documents_of_lines
 from vidscore_evaluators.formats._line_rules import line_problems, name_of
 
-_UNSAID = frozenset({Unsaid.RESOLUTION})
-
 
 def read(message: bytes) -> list[FeedFrame]:
     """The frames of a message.
@@ -48,17 +46,11 @@ def read(message: bytes) -> list[FeedFrame]:
 
 
 def _frame(line: dict[str, Any]) -> FeedFrame:
-    unsaid = _UNSAID
-    if line.get("time_s") is None:
-        unsaid = unsaid | {Unsaid.FRAME_TIME}
-    if not all("confidence" in entry for entry in line["objects"]):
-        unsaid = unsaid | {Unsaid.CONFIDENCE}
     return FeedFrame(
         sensor=name_of(line["sequence"]),
         number=int(line["frame"]),
         time_s=line.get("time_s"),
         objects=line["objects"],
-        unsaid=unsaid,
         domain=name_of(line.get("domain", "")) or "",
     )
 
@@ -76,7 +68,7 @@ def read_many(messages: Sequence[bytes], arity: int) -> FeedColumns:
         raise ValueError
     with no_garbage_collection():
         frames = columns_of_lines(documents_of_lines(lines), arity, np.nan)
-    unsaid = _UNSAID
+    unsaid = frozenset({Unsaid.RESOLUTION})
     if frames.frame_times_s is None or np.isnan(frames.frame_times_s).any():
         unsaid = unsaid | {Unsaid.FRAME_TIME}
     if np.isnan(frames.confidences).any():

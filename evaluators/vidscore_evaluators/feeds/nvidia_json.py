@@ -42,7 +42,7 @@ def read(message: bytes) -> list[FeedFrame]:
     """
     frame = json_object(message, "a frame of DeepStream as JSON")
     reading = Reading()
-    unsaid = {Unsaid.EMPTY_FRAMES, Unsaid.RESOLUTION}
+    unsaid = {Unsaid.EMPTY_FRAMES}
     published = "@timestamp" in frame
     if published:
         unsaid.add(Unsaid.FRAME_TIME)
@@ -55,11 +55,7 @@ def read(message: bytes) -> list[FeedFrame]:
     ]
     sensor = reading.text(frame.get("sensorId"), "sensorId")
     reading.done()
-    if any("confidence" not in entry for entry in objects):
-        unsaid.add(Unsaid.CONFIDENCE)
     number = frame_number(identity)
-    if number is None:
-        unsaid.add(Unsaid.FRAME_NUMBER)
     return [FeedFrame(sensor, number, time_s, objects, unsaid=frozenset(unsaid))]
 
 

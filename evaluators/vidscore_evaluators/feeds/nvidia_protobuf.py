@@ -24,7 +24,6 @@ from vidscore_evaluators.feeds.frames import (
     Framing,
     Reading,
     Schema,
-    Unsaid,
     check_length,
     detection,
     frame_number,
@@ -95,16 +94,10 @@ def read(message: bytes) -> list[FeedFrame]:
     if not frame.sensorId:
         reading.fault("sensorId", "nothing", "the name of a sensor")
     reading.done()
-    unsaid = {Unsaid.RESOLUTION}
-    number = frame_number(frame.id)
-    if number is None:
-        unsaid.add(Unsaid.FRAME_NUMBER)
     time_s = None
     if frame.HasField("timestamp"):
         time_s = frame.timestamp.seconds + frame.timestamp.nanos / 1e9
-    else:
-        unsaid.add(Unsaid.FRAME_TIME)
-    return [FeedFrame(frame.sensorId, number, time_s, objects, unsaid=frozenset(unsaid))]
+    return [FeedFrame(frame.sensorId, frame_number(frame.id), time_s, objects)]
 
 
 def _object(entry: Any, place: str, reading: Reading) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from vidscore_evaluators.feeds.frames import (
     Reading,
     Schema,
     Unit,
-    Unsaid,
     check_length,
     detection,
     track_number,
@@ -157,14 +156,7 @@ def _frame(frame: _Frame, place: str, reading: Reading) -> FeedFrame:
     objects = [
         _object(entry, frame.transformation) for entry in frame.objects if entry.box is not None
     ]
-    unsaid = {Unsaid.FRAME_NUMBER, Unsaid.RESOLUTION}
-    if frame.sensor is None:
-        unsaid.add(Unsaid.SENSOR)
-    if any("confidence" not in entry for entry in objects):
-        unsaid.add(Unsaid.CONFIDENCE)
-    return FeedFrame(
-        frame.sensor, None, time_s, objects, unit=Unit.FRACTION, unsaid=frozenset(unsaid)
-    )
+    return FeedFrame(frame.sensor, None, time_s, objects, unit=Unit.FRACTION)
 
 
 def _object(entry: _Object, outer: _Transformation) -> dict[str, Any]:

@@ -115,14 +115,8 @@ def _number(
 
 def _frame(key: tuple[str, int, float | None], objects: list[dict[str, Any]]) -> FeedFrame:
     sequence, number, time_s = key
-    unsaid = {Unsaid.EMPTY_FRAMES, Unsaid.RESOLUTION}
-    if not sequence:
-        unsaid.add(Unsaid.SENSOR)
-    if time_s is None:
-        unsaid.add(Unsaid.FRAME_TIME)
-    if any("confidence" not in entry for entry in objects):
-        unsaid.add(Unsaid.CONFIDENCE)
-    return FeedFrame(sequence or None, number, time_s, objects, unsaid=frozenset(unsaid))
+    unsaid = frozenset({Unsaid.EMPTY_FRAMES})
+    return FeedFrame(sequence or None, number, time_s, objects, unsaid=unsaid)
 
 
 SCHEMA = Schema("supervision-csv", "supervision: the file of CSVSink", read, Framing.DOCUMENT)

@@ -18,7 +18,6 @@ from vidscore_evaluators.feeds.frames import (
     Framing,
     Reading,
     Schema,
-    Unsaid,
     check_length,
     detection,
     json_object,
@@ -127,14 +126,7 @@ def _object_of_cdr(data: _CdrReader) -> dict[str, Any]:
 
 
 def _frame(sensor: str, time_s: float, objects: list[dict[str, Any]]) -> FeedFrame:
-    unsaid = {Unsaid.FRAME_NUMBER, Unsaid.RESOLUTION}
-    if not time_s:
-        unsaid.add(Unsaid.FRAME_TIME)
-    if not sensor:
-        unsaid.add(Unsaid.SENSOR)
-    if any("confidence" not in entry for entry in objects):
-        unsaid.add(Unsaid.CONFIDENCE)
-    return FeedFrame(sensor or None, None, time_s or None, objects, unsaid=frozenset(unsaid))
+    return FeedFrame(sensor or None, None, time_s or None, objects)
 
 
 def _object(best: tuple[float, str] | None, numbers: list[float], identity: str) -> dict[str, Any]:

@@ -40,7 +40,7 @@ from vidscore_evaluators import outcomes as outcomes
 from vidscore_evaluators import plot as plot
 from vidscore_evaluators import preset_names as preset_names
 from vidscore_evaluators import read as read
-from vidscore_evaluators.formats.data_frames import DataFrame
+from vidscore_evaluators.formats.plain_arrays import DataFrame
 
 __all__ = [
     "Annotations",

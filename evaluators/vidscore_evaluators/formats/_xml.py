@@ -32,7 +32,6 @@ class XmlReader(ABC):
         self.path: list[str] = []
         self._expected = expected
         self._text: list[str] | None = None
-        self._length = 0
         self._parser = expat.ParserCreate(namespace_separator=namespace_separator)
         self._parser.StartDoctypeDeclHandler = self._refuse_doctype
         self._parser.StartElementHandler = self._start

@@ -66,6 +66,10 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
         "tests/evaluators/formats/test_formats.py",
     ),
     "vidscore_evaluators.formats._voc_xml": ("tests/evaluators/formats/test_voc.py",),
+    "vidscore_evaluators.formats._xml": (
+        "tests/evaluators/formats/test_voc.py",
+        "tests/evaluators/feeds/test_binary_schemas.py",
+    ),
     "vidscore_evaluators.formats.yolo": (
         "tests/evaluators/formats/test_yolo.py",
         "tests/evaluators/formats/test_formats.py",
@@ -178,12 +182,6 @@ EQUIVALENT: Mapping[str, str] = {
     "voc._write: True => False": "there are rows and a size for each name",
     "voc._xml: width and height => width or height": "both are known or neither",
     "voc._xml: True => False": "there are four corners",
-    "_voc_xml._RefusedError.__init__: super().__init__(fault.found) => dropped": (
-        "an exception has its arguments all the same"
-    ),
-    "_voc_xml._Builder.__init__: self._length = 0 => dropped": "each field begins with its own",
-    "_voc_xml._Builder.__init__: 0 => 1": "likewise",
-    "_voc_xml._Builder._start: 0 => 1 (#2)": "it counts in fields alone",
     "yolo.matches: return False => return None": "both are no",
     "yolo._lines: True => False": "there are four names and four parts",
     "yolo._lines: True => False (#2)": "the columns have one length",

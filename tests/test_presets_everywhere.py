@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.clients.cli.helpers import run_binary
+from tests.support.sites import serving
 
 import vidscore
-from vidscore_cli.demo.network import ServerProcess
 from vidscore_cli.remote import to_frames
 from vidscore_client import VidscoreError, connect
 from vidscore_evaluators import read
@@ -71,9 +71,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A server for this module alone."""
-    store = str(tmp_path_factory.mktemp("site") / "site.db")
-    secret = run_binary("init", "--store", store).stdout.strip()
-    with ServerProcess("--workers", "1", "--store", store) as server:
+    with serving(tmp_path_factory.mktemp("site") / "site.db") as (server, secret):
         yield Site(server.address, secret)
 
 

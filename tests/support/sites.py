@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from vidscore_cli.demo.network import ServerProcess
 from vidscore_server.domain.administration import initialise
 
 STORE_MODE = 0o600
@@ -22,6 +25,14 @@ def new_site(path: Path) -> str:
     path.touch(STORE_MODE)
     path.write_bytes(store)
     return secret
+
+
+@contextmanager
+def serving(store: Path, *options: str) -> Iterator[tuple[ServerProcess, str]]:
+    """A server of its own process over a new site, and its organiser's secret."""
+    secret = new_site(store)
+    with ServerProcess("--workers", "1", "--store", str(store), *options) as server:
+        yield server, secret
 
 
 def forget_site() -> None:

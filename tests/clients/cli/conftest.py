@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 from tests.clients.cli.helpers import BENCHMARK, Call, run, well
+from tests.support.sites import serving
 
 from vidscore_cli.demo.network import ServerProcess
 
@@ -104,9 +105,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
 
     All modules share it, so each uses its own names of benchmarks and teams.
     """
-    store = str(tmp_path_factory.mktemp("site") / "site.db")
-    secret = run("init", "--store", store).stdout.strip()
-    with ServerProcess("--workers", "1", "--store", store) as server:
+    with serving(tmp_path_factory.mktemp("site") / "site.db") as (server, secret):
         yield server.address, secret
     assert server.exit_code == 0
 

@@ -12,23 +12,22 @@ from click.testing import Result
 from tests.clients.cli.helpers import run
 from tests.crash.organiser import Organiser
 from tests.server.domain.sky import truth
+from tests.support.sites import serving
 
 from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import connect
-from vidscore_server.domain.administration import initialise
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, str]]:
     """Address of a server that hosts a benchmark, its organiser's secret, and its store."""
-    store = str(tmp_path_factory.mktemp("site") / "site.db")
-    secret = initialise(store).secret
+    store = tmp_path_factory.mktemp("site") / "site.db"
     with (
-        ServerProcess("--workers", "1", "--store", store) as server,
+        serving(store) as (server, secret),
         grpc.insecure_channel(server.address) as channel,
     ):
         Organiser(channel, secret).host(truth(10))
-        yield server.address, secret, store
+        yield server.address, secret, str(store)
 
 
 @pytest.fixture

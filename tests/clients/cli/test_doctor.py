@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -24,15 +23,6 @@ from vidscore_client import Client, Health, connect
 from vidscore_server.domain.administration import initialise
 
 STEPS = ["address", "connection", "tls", "server", "version", "clock", "token", "store", "disk"]
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """Address of a server that hosts, and its organiser's secret."""
-    store = tmp_path_factory.mktemp("site") / "site.db"
-    secret = initialise(store).secret
-    with ServerProcess("--workers", "1", "--store", str(store)) as server:
-        yield server.address, secret
 
 
 @pytest.fixture(scope="module")

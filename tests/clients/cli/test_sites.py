@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import stat
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,6 @@ import click
 import pytest
 from tests.clients.cli.helpers import run
 
-from vidscore_cli.demo.network import ServerProcess
 from vidscore_cli.session import DEFAULT_ADDRESS, ExitCode
 from vidscore_cli.sites import (
     ServerChoice,
@@ -36,15 +34,6 @@ def kept(configuration: Path) -> Path:
     """A file of two sites, of which home is the default."""
     del configuration
     return write_sites(Sites("home", {"home": HOME, "lab": LAB}))
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """Address of a server that hosts, and its organiser's secret."""
-    store = str(tmp_path_factory.mktemp("site") / "site.db")
-    secret = run("init", "--store", store).stdout.strip()
-    with ServerProcess("--workers", "1", "--store", store) as server:
-        yield server.address, secret
 
 
 def chosen(

@@ -17,6 +17,7 @@ import pytest
 from tests.clients.cli.conftest import spotgeo_entry
 from tests.clients.cli.helpers import BINARY, run, run_binary
 from tests.clients.cli.terminal import on_terminal, read_rest, read_until
+from tests.support.sites import serving
 from tests.support.varieties import mostly_nightly
 
 from vidscore_cli.demo.network import ServerProcess
@@ -104,9 +105,7 @@ def boxes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def organiser(folder: Path) -> Iterator[Environment]:
     """Environment of an organiser whose server hosts the benchmark with both systems scored."""
-    store = str(folder / "site.db")
-    secret = run("init", "--store", store).stdout.strip()
-    with ServerProcess("--workers", "1", "--store", store) as server:
+    with serving(folder / "site.db") as (server, secret):
         environment = {"VIDSCORE_SERVER": server.address, "VIDSCORE_TOKEN": secret}
         commands = [
             ("benchmark", "create", "sky", "benchmark.toml"),

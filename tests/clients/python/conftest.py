@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,10 +17,10 @@ from tests.clients.python.submitting import (
     submit_with_tasks,
     submit_with_threads,
 )
+from tests.support.sites import serving
 
 from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import Client, Delivery
-from vidscore_server.domain.administration import initialise
 
 
 @pytest.fixture(params=[stream_of_threads, stream_of_tasks], ids=["threads", "asyncio"])
@@ -59,9 +58,7 @@ def target() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    store = tmp_path_factory.mktemp("site") / "store.db"
-    secret = initialise(Path(store)).secret
-    with ServerProcess("--workers", "1", "--store", str(store)) as server:
+    with serving(tmp_path_factory.mktemp("site") / "store.db") as (server, secret):
         yield Site(server.address, secret)
 
 

@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import grpc
@@ -32,12 +31,11 @@ from tests.crash.organiser import TIMEOUT_S, Organiser
 from tests.crash.writers import insistently
 from tests.server.domain.sky import batch_report, detections_of, place, truth
 from tests.support.chaos import ChaosProxy, Direction
+from tests.support.sites import serving
 from tests.support.varieties import mostly_nightly
 from tests.support.waiting import eventually
 
-from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import Batching, Delivery, Retry, aio, connect
-from vidscore_server.domain.administration import initialise
 
 FRAME_COUNT = 300
 BATCHING = Batching(batch_frames=8, batch_interval_s=0.01)
@@ -71,13 +69,9 @@ class Site:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     store = tmp_path_factory.mktemp("site") / "store.db"
-    secret = initialise(Path(store)).secret
     with (
         # Lives that send nothing leave drafts behind.
-        ServerProcess(
-            *("--workers", "1", "--store", str(store)),
-            *("--maximum-team-open-submissions", "100000"),
-        ) as server,
+        serving(store, "--maximum-team-open-submissions", "100000") as (server, secret),
         grpc.insecure_channel(server.address) as channel,
     ):
         yield Site(server.address, channel, secret)

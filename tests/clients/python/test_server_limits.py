@@ -6,18 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 from tests.clients.python.hosted import SKY, Site, points, submit
+from tests.support.sites import serving
 
-from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import Client
-from vidscore_server.domain.administration import initialise
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     store = tmp_path_factory.mktemp("limited") / "store.db"
-    secret = initialise(store).secret
-    options = ("--workers", "1", "--store", str(store), "--maximum-batch-frames", "3")
-    with ServerProcess(*options) as server:
+    with serving(store, "--maximum-batch-frames", "3") as (server, secret):
         yield Site(server.address, secret)
 
 

@@ -11,10 +11,9 @@ import pytest
 from tests.crash.organiser import TIMEOUT_S, Organiser
 from tests.server.domain.sky import detections_of, place, truth
 from tests.support.chaos import ChaosProxy
+from tests.support.sites import serving
 
-from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import Batching, Delivery, Keepalive, Retry, SubmissionStream, connect
-from vidscore_server.domain.administration import initialise
 
 pytestmark = pytest.mark.slow
 
@@ -32,11 +31,11 @@ DELIVERY = Delivery(
 @pytest.fixture(params=[21, 30], ids=["hardly-any-place-more", "half-as-many-places-more"])
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, str]]:
     """Address of a server with few places more than there are clients, and its secret."""
-    store = tmp_path / "store.db"
-    secret = initialise(store).secret
     places = str(request.param + request.param // 10)  # A tenth is for organisers only.
-    arguments = ("--workers", "1", "--store", str(store), "--maximum-streams", places)
-    with ServerProcess(*arguments) as server, grpc.insecure_channel(server.address) as channel:
+    with (
+        serving(tmp_path / "store.db", "--maximum-streams", places) as (server, secret),
+        grpc.insecure_channel(server.address) as channel,
+    ):
         Organiser(channel, secret).host(truth(FRAMES))
         with connect(server.address, token=secret) as organiser:
             participant = organiser.tokens.create("participant", team="falcon").secret

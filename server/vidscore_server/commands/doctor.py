@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from vidscore_cli.session import ExitCode
 def examine_store(location: str, format_: str) -> ExitCode:
     """Inspect a store's file, and print the findings."""
     from vidscore_server.store import is_address
-    from vidscore_server.store.errors import StoreError
+    from vidscore_server.store.errors import StoreDiskError, StoreError
     from vidscore_server.store.sqlite import inspect_store
 
     def store() -> Passed:
@@ -32,6 +33,8 @@ def examine_store(location: str, format_: str) -> ExitCode:
             return Passed("a database", Status.SKIPPED, advice)
         try:
             state = inspect_store(Path(location))
+        except StoreDiskError as error:
+            raise StepFailedError(str(error), "", ExitCode.INPUT) from None
         except StoreError as error:
             raise StepFailedError(str(error), "name the store's file", ExitCode.INPUT) from None
         if state.fault:
@@ -49,6 +52,10 @@ def examine_store(location: str, format_: str) -> ExitCode:
     def disk() -> Passed:
         if is_address(location):
             return Passed("on another machine", Status.SKIPPED)
-        return disk_step(shutil.disk_usage(Path(location).resolve().parent).free)
+        folder = Path(location).resolve().parent
+        if os.statvfs(folder).f_flag & os.ST_RDONLY:
+            advice = "mount it for writing, or copy the store to another disk"
+            raise StepFailedError("read-only", advice, ExitCode.INPUT)
+        return disk_step(shutil.disk_usage(folder).free)
 
     return write_findings(diagnose([Step("store", store), Step("disk", disk, ("store",))]), format_)

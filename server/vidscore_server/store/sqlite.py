@@ -26,6 +26,7 @@ from sqlalchemy.exc import DBAPIError
 
 from vidscore_server.store import dump
 from vidscore_server.store.errors import (
+    StoreDiskError,
     StoreError,
     StoreInUseError,
     StoreLostError,
@@ -249,11 +250,18 @@ def _presence(path: Path) -> Callable[[], None]:
 
 
 def _cannot_open(path: Path, error: Exception) -> StoreError:
-    reason = _reason(error)
+    return _about_disk(path, f"the store {path} cannot be opened: {_reason(error)}")
+
+
+def _about_disk(path: Path, text: str) -> StoreError:
+    """The error of a file, with advice if its disk may be the cause."""
+    disk = os.statvfs(path.parent)
+    if disk.f_flag & os.ST_RDONLY:
+        return StoreDiskError(f"{text}; mount the disk for writing, then try again")
     # SQLite reports an I/O error if there is no room for its shared-memory file.
-    free = os.statvfs(path.parent).f_bavail
-    hint = "" if free else "; the disk is full: make room, then try again"
-    return StoreError(f"the store {path} cannot be opened: {reason}{hint}")
+    if not disk.f_bavail:
+        return StoreDiskError(f"{text}; the disk is full: make room, then try again")
+    return StoreError(text)
 
 
 def _reason(error: Exception) -> str:
@@ -387,15 +395,17 @@ def inspect_store(path: Path) -> StoreState:
     _refuse_folder(path)
     if not path.is_file():
         raise StoreError(f"{path} does not exist: `vidscore init --store {path}` makes it")
-    database = f"file:{quote(os.fsencode(path.resolve()))}"
-    engine = create_engine(
-        URL.create("sqlite", database=database, query={"mode": "ro", "uri": "true"})
-    )
+    own = path.resolve()
+    query = {"mode": "ro", "uri": "true"}
+    if not Path(f"{own}-wal").exists():
+        query["immutable"] = "true"  # nobody writes it; a full or read-only disk is no hindrance
+    database = f"file:{quote(os.fsencode(own))}"
+    engine = create_engine(URL.create("sqlite", database=database, query=query))
     try:
         with engine.connect() as connection:
             return _state(path, connection)
     except (DBAPIError, UnicodeDecodeError) as error:
-        raise StoreError(f"{path} cannot be read: {_reason(error)}") from error
+        raise _about_disk(path, f"{path} cannot be read: {_reason(error)}") from error
     finally:
         engine.dispose()
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,6 +16,7 @@ from pathlib import Path
 
 import grpc
 import pytest
+from tests.clients.cli.helpers import run
 from tests.crash.organiser import Organiser
 from tests.crash.servers import KilledServer
 from tests.server.domain.hosted import BENCHMARK, Hosted, hosting, refusal
@@ -120,6 +123,57 @@ def test_opening_a_store_on_a_full_disk_is_an_error_that_says_so(small_disk: Pat
         open_sqlite_store(path)
     filler.unlink()
     open_sqlite_store(path).close()
+
+
+def doctor(store: Path) -> tuple[int, list[dict[str, str]]]:
+    result = run("doctor", "--store", str(store), "--format", "json")
+    return result.exit_code, json.loads(result.stdout)
+
+
+def test_the_doctor_reads_a_store_on_a_full_disk_and_advises_to_make_room(
+    small_disk: Path,
+) -> None:
+    path = small_disk / "store.db"
+    open_sqlite_store(path).close()
+    _fill(small_disk, spare_bytes=0)
+    code, [store, disk] = doctor(path)
+    assert (code, store["status"], disk["status"]) == (1, "ok", "failed")
+    assert disk["advice"].startswith("make room")
+
+
+def test_a_read_only_disk_is_named_with_what_to_do(small_disk: Path) -> None:
+    path = small_disk / "store.db"
+    open_sqlite_store(path).close()
+    remount(small_disk, "ro")
+    code, [store, disk] = doctor(path)
+    assert (code, store["status"], disk["status"]) == (1, "ok", "failed")
+    assert (disk["found"], "for writing" in disk["advice"]) == ("read-only", True)
+    with pytest.raises(StoreError, match="Read-only file system; mount the disk for writing"):
+        open_sqlite_store(path)
+
+
+@pytest.mark.parametrize(
+    ("full", "advice"), [(True, "the disk is full: make room"), (False, "mount the disk")]
+)
+def test_a_store_with_a_log_on_such_a_disk_is_not_called_another_file(
+    small_disk: Path, tmp_path: Path, full: bool, advice: str
+) -> None:
+    """As after a power cut; without room beside it, SQLite cannot read the log."""
+    store = open_sqlite_store(tmp_path / "store.db")
+    for name in ("store.db", "store.db-wal"):
+        shutil.copy(tmp_path / name, small_disk)
+    store.close()
+    if full:
+        _fill(small_disk, spare_bytes=0)
+    else:
+        remount(small_disk, "ro")
+    code, [found, _] = doctor(small_disk / "store.db")
+    assert (code, found["status"], found["advice"]) == (1, "failed", "")
+    assert advice in found["found"]
+
+
+def remount(folder: Path, option: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,{option}", str(folder)], check=True)
 
 
 @pytest.fixture

@@ -197,7 +197,11 @@ func (state *appendState) delay(failure *Error, now time.Time) (time.Duration, e
 	if state.idle() && isBreak(failure) {
 		return 0, nil // without frames, there is nothing to retry
 	}
-	if state.outbox.keepTo(exceededLimit(failure)) {
+	largest := 0
+	for _, sent := range state.window {
+		largest = max(largest, len(sent.items))
+	}
+	if state.outbox.cutSmaller(failure, largest) {
 		state.tooLarge = true
 		return state.retrying.again(failure, now)
 	}

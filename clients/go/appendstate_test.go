@@ -103,8 +103,8 @@ func TestBatchOfWhichAPartIsDurable(t *testing.T) {
 	}
 }
 
-func tooLarge(maximum string) *Error {
-	metadata := map[string]string{"limit": "maximum_batch_frames", "maximum": maximum}
+func tooLarge(limit, maximum string) *Error {
+	metadata := map[string]string{"limit": limit, "maximum": maximum}
 	return &Error{
 		Kind: ErrLimitExceeded, Code: "RESOURCE_EXHAUSTED", Reason: "LIMIT_EXCEEDED", Metadata: metadata,
 	}
@@ -117,7 +117,7 @@ func TestBatchesAreCutAnewForASmallerLimit(t *testing.T) {
 	admit(t, state, boxes(0, 7))
 	for len(state.take(noon).items) > 0 {
 	}
-	delay, err := state.delay(tooLarge("2"), noon)
+	delay, err := state.delay(tooLarge("maximum_batch_frames", "2"), noon)
 	must(t, err)
 	equal(t, delay, 0)
 	_, err = state.resume(&StreamInfo{"default", 1, 3}, noon)
@@ -134,15 +134,36 @@ func TestBatchesAreCutAnewForASmallerLimit(t *testing.T) {
 	equal(t, state.undelivered(), 4)
 }
 
+// A batch over a limit that counts no frames is halved, unless no cut helps.
+func TestBatchOverAnotherLimitIsHalved(t *testing.T) {
+	state := newState(0, false, Delivery{})
+	admit(t, state, boxes(0, 5))
+	for len(state.take(noon).items) > 0 {
+	}
+	_, err := state.delay(tooLarge("maximum_frame_objects", "4"), noon)
+	isKind(t, err, ErrLimitExceeded)
+	_, err = state.delay(tooLarge("maximum_batch_objects", "4"), noon)
+	must(t, err)
+	_, err = state.resume(&StreamInfo{"default", 1, 0}, noon)
+	must(t, err)
+	for number := range 5 {
+		if sent := state.take(noon); !slices.Equal(numbersOf(sent.items), []int{number}) {
+			t.Errorf("sent %v, expected frame %d", numbersOf(sent.items), number)
+		}
+	}
+	_, err = state.delay(tooLarge("maximum_batch_objects", "4"), noon)
+	isKind(t, err, ErrLimitExceeded)
+}
+
 // A batch that cannot be cut smaller ends the stream.
 func TestBatchThatCannotBeCutSmaller(t *testing.T) {
 	state := newState(0, false, Delivery{})
 	admit(t, state, boxes(0, 3))
 	for _, maximum := range []string{"2", "1"} {
-		_, err := state.delay(tooLarge(maximum), noon)
+		_, err := state.delay(tooLarge("maximum_batch_frames", maximum), noon)
 		must(t, err)
 	}
-	_, err := state.delay(tooLarge("1"), noon)
+	_, err := state.delay(tooLarge("maximum_batch_frames", "1"), noon)
 	isKind(t, err, ErrLimitExceeded)
 }
 

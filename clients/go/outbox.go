@@ -48,23 +48,33 @@ func (box *outbox) due() (time.Time, bool) {
 	return first.Add(box.batching.BatchInterval), waits
 }
 
-// keepTo makes no larger batches than a server accepts, as far as it states its limits. It reports
-// whether earlier batches were larger.
-func (box *outbox) keepTo(limits map[string]int64) bool {
-	before := box.batching
+// keepTo makes no larger batches than a server accepts, as far as it states its limits.
+func (box *outbox) keepTo(limits map[string]int64) {
 	box.batching.BatchFrames = min(box.batching.BatchFrames, limitOf(limits, "maximum_batch_frames"))
 	// The other half of a message is for the tables of names, which the outbox does not count.
 	box.batching.BatchBytes = min(box.batching.BatchBytes, limitOf(limits, "maximum_message_bytes")/2)
-	return box.batching.BatchFrames < before.BatchFrames || box.batching.BatchBytes < before.BatchBytes
 }
 
-// exceededLimit is the limit that a server names in a failure, by its name; empty if it names none.
-func exceededLimit(failure *Error) map[string]int64 {
+// limitsOfAMessage are limits that fewer frames in a message may keep, although nobody knows how
+// many.
+var limitsOfAMessage = []string{
+	"maximum_batch_labels", "maximum_batch_objects", "maximum_batch_sequences", "maximum_message_bytes",
+	"maximum_unstored_bytes", "maximum_unstored_call_bytes", "maximum_unstored_team_bytes",
+}
+
+// cutSmaller makes smaller batches than one that a server refused, which has at most so many
+// frames. It reports whether earlier batches were larger.
+func (box *outbox) cutSmaller(failure *Error, frames int) bool {
 	maximum, err := strconv.ParseInt(failure.Metadata["maximum"], 10, 64)
 	if err != nil {
-		return nil
+		return false
 	}
-	return map[string]int64{failure.Metadata["limit"]: maximum}
+	before, name := box.batching, failure.Metadata["limit"]
+	box.keepTo(map[string]int64{name: maximum})
+	if box.batching == before && frames > 1 && slices.Contains(limitsOfAMessage, name) {
+		box.batching.BatchFrames = frames / 2
+	}
+	return box.batching != before
 }
 
 func limitOf(limits map[string]int64, name string) int {

@@ -118,6 +118,26 @@ def server_refuses_for_good(stage: Stage) -> None:
 
 
 @scenario
+def batch_with_too_many_objects(stage: Stage) -> None:
+    """A batch over a limit that counts no frames is halved until the server takes it."""
+
+    def refuse_objects(append: pb.AppendRequest, context: grpc.ServicerContext) -> None:
+        if len(frames_of(append.detections)) > 2:
+            limit = {"limit": "maximum_batch_objects", "maximum": "5"}
+            refuse(context, grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT_EXCEEDED", **limit)
+
+    with taking_submissions() as fake:
+        fake.faults.before = [None, *[refuse_objects] * len(FRAMES)]
+        sent = sending(stage, fake).wait().result()
+        fake.faults.before = []
+        check_sent(fake, sent)
+    sizes = [count for _, (count, _) in sorted(fake.batches.items())]
+    equal(sizes[0], 10, "frames of the first batch")
+    equal(set(sizes[1:]) - {1, 2}, set(), "frames of the other batches")
+    equal(2 in sizes, True, "whether batches are as large as the server takes")
+
+
+@scenario
 def versions(stage: Stage) -> None:
     """A client sends its version with its calls, and refuses a server of an unsupported version."""
     with taking_submissions() as fake:

@@ -1,5 +1,7 @@
 #include "append_state.h"
 
+#include <algorithm>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -8,6 +10,14 @@
 
 namespace vidscore::detail {
 namespace {
+
+/// Limits that fewer frames in a message may keep, although nobody knows how many.
+const std::set<std::string> kLimitsOfAMessage = {
+    "maximum_batch_labels",        "maximum_batch_objects",
+    "maximum_batch_sequences",     "maximum_message_bytes",
+    "maximum_unstored_bytes",      "maximum_unstored_call_bytes",
+    "maximum_unstored_team_bytes",
+};
 
 [[noreturn]] void raise_superseded(const StreamInfo& known, const StreamInfo& opened) {
   raise(coded_error(ErrorKind::superseded, "ABORTED",
@@ -118,7 +128,7 @@ Duration AppendState::delay(const Error& error, Instant now) {
   if (idle() && is_break(error)) {
     return Duration::zero();  // without frames, there is nothing to retry
   }
-  if (limit(error)) {
+  if (cut_smaller(error)) {
     too_large_ = true;
     return retrying_.again(error, now);
   }
@@ -168,8 +178,8 @@ void AppendState::release() {
   if (sent_ > 0) --sent_;
 }
 
-/// Adopt the limit that a server names in an error; returns whether that makes batches smaller.
-bool AppendState::limit(const Error& error) {
+/// Make smaller batches than one that a server refused; returns whether earlier ones were larger.
+bool AppendState::cut_smaller(const Error& error) {
   const auto& metadata = error.metadata();
   const auto named = metadata.find("limit");
   const auto maximum = metadata.find("maximum");
@@ -177,11 +187,15 @@ bool AppendState::limit(const Error& error) {
   std::size_t most = 0;
   if (!(std::istringstream(maximum->second) >> most)) return false;
   if (named->second == "maximum_batch_frames") return outbox_.limit(most, batching_.batch_bytes);
+  if (kLimitsOfAMessage.count(named->second) == 0) return false;
   // The other half is for the tables of names, which the outbox does not count.
-  if (named->second == "maximum_message_bytes") {
-    return outbox_.limit(batching_.batch_frames, most / 2);
+  if (named->second == "maximum_message_bytes" &&
+      outbox_.limit(batching_.batch_frames, most / 2)) {
+    return true;
   }
-  return false;
+  std::size_t largest = 0;
+  for (const Sent& sent : window_) largest = std::max(largest, sent.frames->size());
+  return largest > 1 && outbox_.limit(largest / 2, batching_.batch_bytes);
 }
 
 /// Return unacknowledged frames to the outbox, to be cut again.

@@ -103,7 +103,7 @@ class AppendState {
   bool has_room() const;
   bool fill(Instant now);
   void release();
-  bool limit(const Error& error);
+  bool cut_smaller(const Error& error);
   void put_back();
   void cut(std::uint64_t offset);
 

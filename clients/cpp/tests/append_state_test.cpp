@@ -127,13 +127,13 @@ TEST(AppendState, StoresEveryFrameOnceAndInOrderWhateverBreaks) {
   }
 }
 
-Error too_large(const std::string& maximum) {
+Error too_large(const std::string& limit, const std::string& maximum) {
   ErrorFacts facts;
   facts.kind = ErrorKind::limit_exceeded;
   facts.message = "too large";
   facts.code = "RESOURCE_EXHAUSTED";
   facts.reason = "LIMIT_EXCEEDED";
-  facts.metadata = {{"limit", "maximum_batch_frames"}, {"maximum", maximum}};
+  facts.metadata = {{"limit", limit}, {"maximum", maximum}};
   return Error(facts);
 }
 
@@ -143,7 +143,7 @@ TEST(AppendState, CutsBatchesAnewWhereAServerTakesSmallerOnesThanItSaid) {
   admit(&state, whole(0, 7));
   while (state.take(kStart)) {
   }
-  EXPECT_EQ(state.delay(too_large("2"), kStart), seconds(0));
+  EXPECT_EQ(state.delay(too_large("maximum_batch_frames", "2"), kStart), seconds(0));
   const StreamInfo known = stream(1, 3);
   EXPECT_TRUE(state.resume(&known, kStart));
   EXPECT_EQ(state.undelivered(), 4u);
@@ -161,9 +161,27 @@ TEST(AppendState, CutsBatchesAnewWhereAServerTakesSmallerOnesThanItSaid) {
 TEST(AppendState, EndsWhereABatchCannotBeCutSmaller) {
   AppendState state = new_state();
   admit(&state, whole(0, 3));
-  state.delay(too_large("2"), kStart);
-  state.delay(too_large("1"), kStart);
-  EXPECT_THROW(state.delay(too_large("1"), kStart), LimitExceededError);
+  state.delay(too_large("maximum_batch_frames", "2"), kStart);
+  state.delay(too_large("maximum_batch_frames", "1"), kStart);
+  EXPECT_THROW(state.delay(too_large("maximum_batch_frames", "1"), kStart), LimitExceededError);
+}
+
+TEST(AppendState, HalvesABatchOverAnotherLimitUnlessNoCutHelps) {
+  AppendState state = new_state();
+  admit(&state, whole(0, 5));
+  while (state.take(kStart)) {
+  }
+  const Error refusal = too_large("maximum_batch_objects", "4");
+  EXPECT_THROW(state.delay(too_large("maximum_frame_objects", "4"), kStart), LimitExceededError);
+  state.delay(refusal, kStart);
+  const StreamInfo known = stream(1, 0);
+  EXPECT_FALSE(state.resume(&known, kStart));
+  for (std::int64_t number = 0; number < 5; ++number) {
+    const auto batch = state.take(kStart);
+    ASSERT_TRUE(batch);
+    EXPECT_EQ(numbers(*batch->frames), (std::vector<std::int64_t>{number}));
+  }
+  EXPECT_THROW(state.delay(refusal, kStart), LimitExceededError);
 }
 
 /// A batch of 3, of which 2 are stored, as by a server that cuts batches.

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-from vidscore_client._limits import exceeded_limit
 from vidscore_client._outbox import AT_ONCE, Item, Outbox, SingleFrame, item_size
 from vidscore_client._retrying import Retrying, is_break
 from vidscore_client._values import counted
@@ -239,7 +238,8 @@ class AppendState:
         if self.idle and is_break(error):
             return 0.0  # without frames, there is nothing to retry
         self.last_break = error
-        is_smaller = self.outbox.limit(exceeded_limit(error))
+        largest = max((batch.frames.frame_count for batch in self._window), default=0)
+        is_smaller = self.outbox.cut_smaller(error, largest)
         self._too_large |= is_smaller
         return self._retrying.delay_s(error, now_s, is_mended=is_smaller)
 

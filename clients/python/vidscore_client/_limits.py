@@ -13,6 +13,20 @@ from vidscore_protos.v1 import server_service_pb2 as wire
 GET_SERVER = "/vidscore.v1.ServerService/GetServer"
 
 
+LIMITS_OF_A_MESSAGE = frozenset(
+    {
+        "maximum_batch_labels",
+        "maximum_batch_objects",
+        "maximum_batch_sequences",
+        "maximum_message_bytes",
+        "maximum_unstored_bytes",
+        "maximum_unstored_call_bytes",
+        "maximum_unstored_team_bytes",
+    }
+)
+"""Limits that fewer frames in a message may keep, although nobody knows how many."""
+
+
 def limited(batching: Batching, limits: Mapping[str, int]) -> Batching:
     """Settings under which no message exceeds a server's limits.
 
@@ -30,10 +44,19 @@ def limited(batching: Batching, limits: Mapping[str, int]) -> Batching:
     )
 
 
-def exceeded_limit(error: VidscoreError) -> dict[str, int]:
-    """Name of the limit in a server's error; empty if it names none."""
+def cut_smaller(batching: Batching, error: VidscoreError, frames: int) -> Batching:
+    """Settings for smaller batches than a refused one; the same settings if these do not help.
+
+    Args:
+        batching: The settings of the refused batch.
+        error: The refusal.
+        frames: Maximum number of frames that the refused batch has.
+    """
     name, maximum = error.metadata.get("limit", ""), error.metadata.get("maximum", "")
-    return {name: int(maximum)} if maximum.isdecimal() else {}
+    kept = limited(batching, {name: int(maximum)} if maximum.isdecimal() else {})
+    if kept == batching and name in LIMITS_OF_A_MESSAGE and frames > 1:
+        return replace(batching, batch_frames=frames // 2)
+    return kept
 
 
 async def batching_of_server(transport: Transport) -> Batching:

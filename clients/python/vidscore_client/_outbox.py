@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vidscore_client._limits import limited
+from vidscore_client._limits import cut_smaller, limited
 from vidscore_client._values import counted, shown
-from vidscore_client.errors import InputError
+from vidscore_client.errors import InputError, VidscoreError
 from vidscore_client.frames import (
     MAXIMUM_INDEX,
     FloatArray,
@@ -264,13 +264,21 @@ class Outbox:
         """Time at which `take` has a batch; None if nothing waits."""
         return AT_ONCE if self._ready else self._gathered_due_s
 
-    def limit(self, limits: Mapping[str, int]) -> bool:
-        """Limit batches to a server's stated limits.
+    def limit(self, limits: Mapping[str, int]) -> None:
+        """Limit batches to a server's stated limits."""
+        self._batching = limited(self._batching, limits)
+
+    def cut_smaller(self, error: VidscoreError, frames: int) -> bool:
+        """Make smaller batches than one that a server refused.
+
+        Args:
+            error: The refusal.
+            frames: Maximum number of frames that the refused batch has.
 
         Returns:
             Whether batches were larger before.
         """
-        before, self._batching = self._batching, limited(self._batching, limits)
+        before, self._batching = self._batching, cut_smaller(self._batching, error, frames)
         return self._batching != before
 
     def offer(

@@ -4,7 +4,7 @@
 //! has acknowledged them. After a break the window is sent again from the server's next offset on,
 //! under the epoch of the first opening: an older writer that returns never excludes a newer one.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -267,7 +267,9 @@ impl AppendState {
         if self.idle() && is_break(&error) {
             return Ok(Duration::ZERO); // without frames, there is nothing to retry
         }
-        if self.outbox.keep_to(&exceeded_limit(&error)) {
+        let sizes = self.window.iter().map(|batch| batch.frames.len());
+        let largest = sizes.max().unwrap_or(0);
+        if self.outbox.cut_smaller(&error, largest) {
             self.too_large = true;
             return self.retrying.again(error, now);
         }
@@ -369,17 +371,6 @@ impl AppendState {
             frames: rest.into(),
         };
     }
-}
-
-/// The limit that a server names in an error, by its name; empty if it names none.
-fn exceeded_limit(error: &Error) -> HashMap<String, i64> {
-    let metadata = error.metadata();
-    let (name, maximum) = (metadata.get("limit"), metadata.get("maximum"));
-    let known = name.zip(maximum.and_then(|maximum| maximum.parse().ok()));
-    known
-        .map(|(name, maximum)| (name.clone(), maximum))
-        .into_iter()
-        .collect()
 }
 
 /// A single frame is skipped or not; of many the rest is left.

@@ -9,8 +9,20 @@ use std::time::Instant;
 
 use crate::clock::{later, Due};
 use crate::encoding::frame_size;
+use crate::error::Error;
 use crate::frames::{Frame, Side};
 use crate::settings::Batching;
+
+/// Limits that fewer frames in a message may keep, although nobody knows how many.
+const LIMITS_OF_A_MESSAGE: [&str; 7] = [
+    "maximum_batch_labels",
+    "maximum_batch_objects",
+    "maximum_batch_sequences",
+    "maximum_message_bytes",
+    "maximum_unstored_bytes",
+    "maximum_unstored_call_bytes",
+    "maximum_unstored_team_bytes",
+];
 
 /// What a caller passes in one call.
 #[derive(Debug)]
@@ -107,15 +119,27 @@ impl Outbox {
         })
     }
 
-    /// Make no larger batches than a server accepts, as far as it states its limits; returns
-    /// whether earlier ones were larger.
-    pub(crate) fn keep_to<'a>(
-        &mut self,
-        limits: impl IntoIterator<Item = (&'a String, &'a i64)>,
-    ) -> bool {
-        let (frames, bytes) = (self.batching.batch_frames, self.batching.batch_bytes);
+    /// Make no larger batches than a server accepts, as far as it states its limits.
+    pub(crate) fn keep_to<'a>(&mut self, limits: impl IntoIterator<Item = (&'a String, &'a i64)>) {
         self.batching.keep_to(limits);
-        self.batching.batch_frames < frames || self.batching.batch_bytes < bytes
+    }
+
+    /// Make smaller batches than one that a server refused, which has at most so many frames;
+    /// returns whether earlier ones were larger.
+    pub(crate) fn cut_smaller(&mut self, error: &Error, frames: usize) -> bool {
+        let metadata = error.metadata();
+        let maximum = metadata.get("maximum").and_then(|text| text.parse().ok());
+        let Some((name, maximum)) = metadata.get("limit").zip(maximum) else {
+            return false;
+        };
+        let before = (self.batching.batch_frames, self.batching.batch_bytes);
+        self.keep_to([(name, &maximum)]);
+        let is_same = (self.batching.batch_frames, self.batching.batch_bytes) == before;
+        if is_same && frames > 1 && LIMITS_OF_A_MESSAGE.contains(&name.as_str()) {
+            self.batching.batch_frames = frames / 2;
+            return true;
+        }
+        !is_same
     }
 
     /// Accept a frame or a batch if there is room for it; otherwise give it back.

@@ -19,6 +19,17 @@ import { Outbox } from "./outbox.js";
 import { isBreak, Retrying } from "./retrying.js";
 import { type CompleteBatching, type CompleteDelivery, limitBatching } from "./settings.js";
 
+/** Limits that fewer frames in a message may keep, although nobody knows how many. */
+const LIMITS_OF_A_MESSAGE: ReadonlySet<string> = new Set([
+  "maximum_batch_labels",
+  "maximum_batch_objects",
+  "maximum_batch_sequences",
+  "maximum_message_bytes",
+  "maximum_unstored_bytes",
+  "maximum_unstored_call_bytes",
+  "maximum_unstored_team_bytes",
+]);
+
 /** Frames of one message, and the offset of the first one in the stream. */
 export interface Sent {
   readonly offset: number;
@@ -244,7 +255,7 @@ export class AppendState {
     if (this.idle && isBreak(error)) {
       return 0; // without frames, there is nothing to retry
     }
-    if (this.#limit(error)) {
+    if (this.#cutSmaller(error)) {
       this.#tooLarge = true;
       return this.#retrying.delayMsAgain(error, nowMs);
     }
@@ -328,15 +339,23 @@ export class AppendState {
   }
 
   /**
-   * Adopt the limit that a server names in an error; returns whether earlier batches were larger.
+   * Make smaller batches than one that a server refused; returns whether earlier ones were larger.
    */
-  #limit(error: VidscoreError): boolean {
+  #cutSmaller(error: VidscoreError): boolean {
     const { limit, maximum } = error.metadata;
     if (limit === undefined || maximum === undefined || !/^[0-9]+$/.test(maximum)) {
       return false;
     }
     const kept = limitBatching(this.#batching, { [limit]: BigInt(maximum) });
-    return this.outbox.limit(kept.batchFrames, kept.batchBytes);
+    if (this.outbox.limit(kept.batchFrames, kept.batchBytes)) {
+      return true;
+    }
+    const largest = Math.max(...this.#window.map(({ frames }) => frames.length));
+    return (
+      LIMITS_OF_A_MESSAGE.has(limit) &&
+      largest > 1 &&
+      this.outbox.limit(Math.floor(largest / 2), Number.POSITIVE_INFINITY)
+    );
   }
 
   /** Return unacknowledged frames to the outbox, to be cut again. */

@@ -134,11 +134,11 @@ test("a closed stream takes no frames, and a failed one tells why", () => {
   assert.throws(() => failed.admit(frame(0), 0), UnavailableError);
 });
 
-function tooLarge(maximum: string): LimitExceededError {
+function tooLarge(maximum: string, limit = "maximum_batch_frames"): LimitExceededError {
   return new LimitExceededError("too large", {
     code: "RESOURCE_EXHAUSTED",
     reason: "LIMIT_EXCEEDED",
-    metadata: { limit: "maximum_batch_frames", maximum },
+    metadata: { limit, maximum },
   });
 }
 
@@ -168,4 +168,17 @@ test("a batch that cannot be cut smaller ends the stream", () => {
   admit(state, 0, 1);
   state.delayMs(tooLarge("1"), 0);
   assert.throws(() => state.delayMs(tooLarge("1"), 0), LimitExceededError);
+});
+
+test("a batch over another limit is halved, unless no cut helps", () => {
+  const state = opened();
+  admit(state, 0, 1, 2);
+  assert.deepEqual(numbers(state), [0, 1]);
+  assert.throws(() => state.delayMs(tooLarge("4", "maximum_frame_objects"), 0), LimitExceededError);
+  state.delayMs(tooLarge("4", "maximum_batch_objects"), 0);
+  state.resume({ stream: "default", epoch: 7, nextOffset: 0 }, 0);
+  for (const number of [0, 1, 2]) {
+    assert.deepEqual(numbers(state), [number]);
+  }
+  assert.throws(() => state.delayMs(tooLarge("4", "maximum_batch_objects"), 0), LimitExceededError);
 });

@@ -29,9 +29,9 @@ from vidscore_client.hosting import StreamInfo
 BROKEN = UnavailableError("broken", code="UNAVAILABLE")
 
 
-def too_large(maximum: int) -> LimitExceededError:
-    """A server's error for a batch with more frames than it takes."""
-    metadata = {"limit": "maximum_batch_frames", "maximum": str(maximum)}
+def too_large(maximum: int, limit: str = "maximum_batch_frames") -> LimitExceededError:
+    """A server's error for a batch with more than it takes, by default of frames."""
+    metadata = {"limit": limit, "maximum": str(maximum)}
     return LimitExceededError(
         "too large", code="RESOURCE_EXHAUSTED", reason="LIMIT_EXCEEDED", metadata=metadata
     )
@@ -125,6 +125,32 @@ def test_batches_are_split_again_if_a_server_takes_smaller_ones_than_it_stated()
         sent.append((batch.offset, batch.frames.frame_numbers.tolist(), batch.source_position))
     assert sent == [(3, [3, 4], None), (5, [5], None), (6, [6], "at 7")]
     assert state.undelivered == 4
+
+
+def test_a_batch_over_another_limit_is_halved() -> None:
+    """The server does not say how many frames hold few enough objects."""
+    state = new_state()
+    state.admit(frames(5), 0.0)
+    while state.take(0.0) is not None:
+        pass
+    refusal = too_large(4, "maximum_batch_objects")
+    assert state.delay_s(refusal, 0.0) == 0.0
+    state.resume(StreamInfo("default", 1, 0), 0.0)
+    sent = []
+    while (batch := state.take(0.0)) is not None:
+        sent.append(batch.frames.frame_numbers.tolist())
+    assert sent == [[number] for number in range(5)]
+    with pytest.raises(LimitExceededError):
+        state.delay_s(refusal, 0.0)
+
+
+def test_a_limit_that_no_cut_keeps_ends_the_stream() -> None:
+    """A frame has the same number of objects in any batch."""
+    state = new_state()
+    state.admit(frames(3), 0.0)
+    state.take(0.0)
+    with pytest.raises(LimitExceededError):
+        state.delay_s(too_large(4, "maximum_frame_objects"), 0.0)
 
 
 def test_a_batch_that_cannot_be_split_further_ends_the_stream() -> None:

@@ -138,10 +138,10 @@ fn whatever_breaks_every_frame_is_stored_once_and_in_order() {
     }
 }
 
-fn too_large(maximum: &str) -> Error {
+fn too_large(limit: &str, maximum: &str) -> Error {
     Error::with_code(Code::ResourceExhausted, "too large")
         .and_reason("LIMIT_EXCEEDED")
-        .and_fact("limit", "maximum_batch_frames")
+        .and_fact("limit", limit)
         .and_fact("maximum", maximum)
 }
 
@@ -151,7 +151,12 @@ fn batches_are_cut_anew_where_a_server_takes_smaller_ones_than_it_said() {
     let (mut state, now) = (new_state(0, Delivery::default(), false), Instant::now());
     state.admit(whole(0..7), now).unwrap();
     while state.take(now).is_some() {}
-    assert_eq!(state.delay(too_large("2"), now).unwrap(), Duration::ZERO);
+    assert_eq!(
+        state
+            .delay(too_large("maximum_batch_frames", "2"), now)
+            .unwrap(),
+        Duration::ZERO
+    );
     assert!(state.resume(Some(&stream(1, 3)), now).unwrap());
     assert_eq!(state.undelivered(), 4);
     for expected in [vec![3, 4], vec![5], vec![6]] {
@@ -167,10 +172,32 @@ fn batches_are_cut_anew_where_a_server_takes_smaller_ones_than_it_said() {
 fn a_batch_that_cannot_be_cut_smaller_ends_the_stream() {
     let (mut state, now) = (new_state(0, Delivery::default(), false), Instant::now());
     state.admit(whole(0..3), now).unwrap();
-    state.delay(too_large("2"), now).unwrap();
-    state.delay(too_large("1"), now).unwrap();
-    let error = state.delay(too_large("1"), now).unwrap_err();
+    state
+        .delay(too_large("maximum_batch_frames", "2"), now)
+        .unwrap();
+    state
+        .delay(too_large("maximum_batch_frames", "1"), now)
+        .unwrap();
+    let error = state
+        .delay(too_large("maximum_batch_frames", "1"), now)
+        .unwrap_err();
     assert_eq!(error.reason(), "LIMIT_EXCEEDED");
+}
+
+#[test]
+fn a_batch_over_another_limit_is_halved_unless_no_cut_helps() {
+    let (mut state, now) = (new_state(0, Delivery::default(), false), Instant::now());
+    state.admit(whole(0..5), now).unwrap();
+    while state.take(now).is_some() {}
+    let refusal = too_large("maximum_batch_objects", "4");
+    let of_a_frame = too_large("maximum_frame_objects", "4");
+    assert!(state.delay(of_a_frame, now).is_err());
+    state.delay(refusal.clone(), now).unwrap();
+    assert!(!state.resume(Some(&stream(1, 0)), now).unwrap());
+    for number in 0..5 {
+        assert_eq!(numbers(&state.take(now).unwrap().frames), [number]);
+    }
+    assert!(state.delay(refusal, now).is_err());
 }
 
 /// A batch of 3, of which 2 are stored, as by a server that cuts batches.

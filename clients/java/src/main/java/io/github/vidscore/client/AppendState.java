@@ -209,7 +209,8 @@ final class AppendState {
     if (idle() && Retrying.isBreak(problem)) {
       return 0; // without frames, there is nothing to retry
     }
-    if (outbox.keepTo(exceededLimit(problem))) {
+    int largest = window.stream().mapToInt(batch -> batch.frames().size()).max().orElse(0);
+    if (outbox.cutSmaller(problem, largest)) {
       tooLarge = true;
       return retrying.delayNsAgain(problem, nowNs);
     }
@@ -272,14 +273,6 @@ final class AppendState {
     windowBytes -= Outbox.sizeOf(oldest.frames(), arity);
     sent = Math.max(0, sent - 1);
     return oldest;
-  }
-
-  /** The limit that a server names in a failure, by its name; empty if it names none. */
-  private static Map<String, Long> exceededLimit(VidscoreException problem) {
-    String maximum = problem.metadata().getOrDefault("maximum", "");
-    return maximum.matches("[0-9]{1,18}")
-        ? Map.of(problem.metadata().getOrDefault("limit", ""), Long.valueOf(maximum))
-        : Map.of();
   }
 
   /** Returns unacknowledged frames to the outbox, to be cut again. */

@@ -6,6 +6,7 @@ import java.util.Deque;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * A bounded queue that batches frames by size and time. It does no I/O and reads no clock: its
@@ -32,6 +33,17 @@ final class Outbox {
   private static final int MASK_BYTES = 15;
 
   private static final int RUN_BYTES = 5;
+
+  /** Limits that fewer frames in a message may keep, although nobody knows how many. */
+  private static final Set<String> LIMITS_OF_A_MESSAGE =
+      Set.of(
+          "maximum_batch_labels",
+          "maximum_batch_objects",
+          "maximum_batch_sequences",
+          "maximum_message_bytes",
+          "maximum_unstored_bytes",
+          "maximum_unstored_call_bytes",
+          "maximum_unstored_team_bytes");
 
   /** Frames of one side for one message. */
   record Batch(Side side, List<Frame> frames) {}
@@ -109,12 +121,27 @@ final class Outbox {
     return due;
   }
 
-  /** Makes no larger batches than a server accepts; returns whether earlier ones were larger. */
-  boolean keepTo(Map<String, Long> limits) {
+  /** Makes no larger batches than a server accepts. */
+  void keepTo(Map<String, Long> limits) {
+    batching = batching.keepingTo(limits);
+  }
+
+  /**
+   * Makes smaller batches than one that a server refused, which has at most so many frames; returns
+   * whether earlier ones were larger.
+   */
+  boolean cutSmaller(VidscoreException problem, int frames) {
+    String name = problem.metadata().getOrDefault("limit", "");
+    String maximum = problem.metadata().getOrDefault("maximum", "");
+    if (!maximum.matches("[0-9]{1,18}")) {
+      return false;
+    }
     Batching before = batching;
-    batching = before.keepingTo(limits);
-    return batching.batchFrames() < before.batchFrames()
-        || batching.batchBytes() < before.batchBytes();
+    keepTo(Map.of(name, Long.valueOf(maximum)));
+    if (batching.equals(before) && frames > 1 && LIMITS_OF_A_MESSAGE.contains(name)) {
+      batching = batching.withBatchFrames(frames / 2);
+    }
+    return !batching.equals(before);
   }
 
   /** Accepts one frame, which waits for others, if there is room; returns whether it did. */

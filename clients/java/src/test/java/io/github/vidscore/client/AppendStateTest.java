@@ -103,11 +103,11 @@ class AppendStateTest {
     state.resume(server.known(), 0);
   }
 
-  private static VidscoreException tooLarge(String maximum) {
+  private static VidscoreException tooLarge(String limit, String maximum) {
     return Failure.of("too large")
         .withCode("RESOURCE_EXHAUSTED")
         .withReason("LIMIT_EXCEEDED")
-        .withMetadata(Map.of("limit", "maximum_batch_frames", "maximum", maximum))
+        .withMetadata(Map.of("limit", limit, "maximum", maximum))
         .exception(LimitExceededException.class);
   }
 
@@ -123,7 +123,7 @@ class AppendStateTest {
       taken.add(next);
     }
     assertEquals(3, taken.size());
-    assertEquals(0, state.delayNs(tooLarge("2"), 0));
+    assertEquals(0, state.delayNs(tooLarge("maximum_batch_frames", "2"), 0));
     state.resume(new StreamInfo("default", 1, 3), 0);
     assertEquals(4, state.undelivered());
     for (List<Integer> expected : List.of(List.of(3, 4), List.of(5), List.of(6))) {
@@ -139,9 +139,28 @@ class AppendStateTest {
   void aBatchThatCannotBeCutSmallerEndsTheStream() {
     AppendState state = state(0);
     state.admit(boxes(0, 3), false, 0);
-    state.delayNs(tooLarge("2"), 0);
-    state.delayNs(tooLarge("1"), 0);
-    assertThrows(LimitExceededException.class, () -> state.delayNs(tooLarge("1"), 0));
+    state.delayNs(tooLarge("maximum_batch_frames", "2"), 0);
+    state.delayNs(tooLarge("maximum_batch_frames", "1"), 0);
+    assertThrows(
+        LimitExceededException.class,
+        () -> state.delayNs(tooLarge("maximum_batch_frames", "1"), 0));
+  }
+
+  @Test
+  void aBatchOverAnotherLimitIsHalvedUnlessNoCutHelps() {
+    AppendState state = state(0);
+    state.admit(boxes(0, 5), false, 0);
+    assertNotNull(state.take(0));
+    assertNotNull(state.take(0));
+    VidscoreException refusal = tooLarge("maximum_batch_objects", "4");
+    VidscoreException ofAFrame = tooLarge("maximum_frame_objects", "4");
+    assertThrows(LimitExceededException.class, () -> state.delayNs(ofAFrame, 0));
+    assertEquals(0, state.delayNs(refusal, 0));
+    state.resume(new StreamInfo("default", 1, 0), 0);
+    for (int number = 0; number < 5; number++) {
+      assertEquals(List.of(number), numbersOf(state.take(0).frames()));
+    }
+    assertThrows(LimitExceededException.class, () -> state.delayNs(refusal, 0));
   }
 
   @Test

@@ -132,6 +132,7 @@ def read_sides(
         image_size=choice.image_size,
         known=frozenset(sequence.key for sequence in specification.sequences),
         wanted=wanted,
+        scaled=choice.confidence_scale is not None,
     )
     try:
         pair = read(on_error=choice.on_error)

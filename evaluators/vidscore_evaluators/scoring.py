@@ -84,6 +84,7 @@ def read(
         on_error=on_error,
         limits=limits,
         image_size=image_size,
+        scaled=confidence_scale is not None,
     )
     return scaled(source, confidence_scale).annotations
 

@@ -166,7 +166,7 @@ class Pair(Struct, frozen=True, eq=False, dict=True):
         return fault if side is None else side.locate(fault)
 
 
-def read_source(
+def read_source(  # noqa: PLR0913 - one argument for each fact that files leave out
     path: DataPath,
     side: Side,
     *,
@@ -176,6 +176,7 @@ def read_source(
     image_size: tuple[int, int] | None = None,
     beside: str | None = None,
     wanted: Wanted | None = None,
+    scaled: bool = False,
 ) -> Source:
     """Read one side.
 
@@ -189,11 +190,12 @@ def read_source(
         image_size: Width and height of every image in pixels, for formats without them.
         beside: Format of the truth that detections belong to, if known.
         wanted: Sequences to read; others are skipped if `reads_by_sequence` is true.
+        scaled: Whether the caller maps confidences to numbers from 0 to 1.
 
     Raises:
         InputError: With every fault, each with file, line and column or entry.
     """
-    options = ReadOptions(**asdict(limits), image_size=image_size, wanted=wanted)
+    options = ReadOptions(**asdict(limits), image_size=image_size, wanted=wanted, scaled=scaled)
     reading = _read(path, _HowToRead(side, format_name, on_error, beside), options)
     if reading.faults:
         raise InputError(reading.faults.listed())
@@ -306,7 +308,7 @@ def index_folder(folder: DataPath, side: Side, *, format_name: str = AUTO) -> by
     return write_index(sequences)
 
 
-def read_pair(
+def read_pair(  # noqa: PLR0913 - likewise
     truth: DataPath | Source,
     detections: DataPath | Source,
     *,
@@ -316,6 +318,7 @@ def read_pair(
     limits: ReadLimits = ReadLimits(),
     image_size: tuple[int, int] | None = None,
     wanted: Wanted | None = None,
+    scaled: bool = False,
 ) -> Pair:
     """Read both sides and check the detections against the truth, as their format requires.
 
@@ -328,13 +331,16 @@ def read_pair(
         limits: Limits of size.
         image_size: As for `read_source`; for both sides.
         wanted: As for `read_source`; for both sides.
+        scaled: As for `read_source`.
 
     Raises:
         InputError: With every fault of both sides.
     """
     if truth == detections == STANDARD_INPUT:
         raise InputError([Fault("standard input for both sides", "one of them as a file")])
-    options = ReadOptions(**asdict(limits), image_size=image_size, wanted=wanted, paired=True)
+    options = ReadOptions(
+        **asdict(limits), image_size=image_size, wanted=wanted, paired=True, scaled=scaled
+    )
     how = _HowToRead(Side.TRUTH, format_name, on_error)
     of_truth, of_detections = _both_sides(how, options, truth, detections)
     left, right, faults = of_truth.source, of_detections.source, of_detections.faults

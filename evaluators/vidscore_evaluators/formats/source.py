@@ -98,11 +98,14 @@ class ReadOptions(ReadLimits, frozen=True):
             all.
         paired: Whether detections are read beside their truth, which may supply what they leave
             out.
+        scaled: Whether the caller maps confidences to numbers from 0 to 1, so that any number may
+            be one.
     """
 
     image_size: tuple[int, int] | None = None
     wanted: Wanted | None = None
     paired: bool = False
+    scaled: bool = False
 
 
 class Listing(Struct, frozen=True):

@@ -119,7 +119,7 @@ def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
     frames, listing = _wanted_files(frames, options)
     names = _class_names(path, options)
     rows = read_blank_separated(frames.values(), _FILE, options, COLUMNS, _KINDS)
-    checks = _check_rows(rows.table, side, names)
+    checks = _check_rows(rows.table, side, names, scaled=options.scaled)
     to_columns = partial(
         _with_files, frames=frames, names=names, side=side, image_size=options.image_size
     )
@@ -219,7 +219,7 @@ def _class_names(path: InputPath, limits: ReadLimits) -> tuple[str, ...]:
 # --- rows ------------------------------------------------------------------------------------
 
 
-def _check_rows(table: RowTable, side: Side, names: tuple[str, ...]) -> RowChecks:
+def _check_rows(table: RowTable, side: Side, names: tuple[str, ...], *, scaled: bool) -> RowChecks:
     checks = RowChecks(table)
     classes = table.integers["class"]
     most = len(names) or MOST_CLASSES
@@ -234,8 +234,12 @@ def _check_rows(table: RowTable, side: Side, names: tuple[str, ...]) -> RowCheck
     given = table.numbers.get("confidence")
     if side is Side.DETECTIONS and given is not None:
         checks.require_finite("confidence")
-        advice = "trackers write the track id last: write the confidence in its place"
-        checks.refuse(_are_tracks(given), "confidence", given, _EXPECTED_CONFIDENCE, advice)
+        advice = (
+            "trackers write the track id last: write the confidence in its place; if it is a "
+            "percentage, state its scale (--confidence-scale 0,100)"
+        )
+        if not scaled:
+            checks.refuse(_are_tracks(given), "confidence", given, _EXPECTED_CONFIDENCE, advice)
     return checks
 
 

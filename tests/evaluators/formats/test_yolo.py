@@ -116,6 +116,16 @@ def test_a_track_id_in_place_of_a_confidence_is_refused(tmp_path: Path) -> None:
     assert validate_file(root, image_size=SIZE) == []
 
 
+def test_a_confidence_of_a_stated_scale_may_be_any_integer_of_it(tmp_path: Path) -> None:
+    """In percent, as a file of integers has them."""
+    rows = "".join(f"{ROW.strip()} {last}\n" for last in ("90", "1", "0"))
+    root = labels(tmp_path, {"1.txt": rows})
+    found = read(root, side="detections", image_size=SIZE, confidence_scale="0,100")
+    assert found.confidences.tolist() == [0.9, 0.01, 0.0]
+    with pytest.raises(InputError, match="--confidence-scale 0,100"):
+        read(root, side="detections", image_size=SIZE)
+
+
 def test_confidences_that_would_be_read_as_track_ids_are_not_written(tmp_path: Path) -> None:
     found = write(tmp_path / "a.csv", "sequence,frame,x1,y1,x2,y2,confidence\na,1,1,1,9,9,30\n")
     with pytest.raises(InputError, match=r"confidence: found 30\.0, expected a confidence, not"):

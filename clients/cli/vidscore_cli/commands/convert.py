@@ -167,6 +167,7 @@ def _read(typed: FileConversion, side: Side) -> tuple[Source, Source | None]:
             side,
             format_name=typed.from_format,
             image_size=typed.image_size,
+            scaled=typed.confidence_scale is not None,
         )
         refuse_image_names(source)
         return scaled(source, typed.confidence_scale), None
@@ -175,6 +176,7 @@ def _read(typed: FileConversion, side: Side) -> tuple[Source, Source | None]:
         data_path(typed.source),
         format_name=typed.from_format,
         image_size=typed.image_size,
+        scaled=typed.confidence_scale is not None,
     )
     return scaled(pair.detections, typed.confidence_scale), pair.truth
 

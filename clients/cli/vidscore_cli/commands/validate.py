@@ -182,6 +182,7 @@ def _read(typed: FileCheck, on_error: OnError = "refuse") -> tuple[Source, Pair 
             format_name=format_name,
             on_error=on_error,
             image_size=typed.image_size,
+            scaled=typed.confidence_scale is not None,
         )
         return scaled(source, typed.confidence_scale), None
     pair = read_pair(
@@ -190,6 +191,7 @@ def _read(typed: FileCheck, on_error: OnError = "refuse") -> tuple[Source, Pair 
         format_name=format_name,
         on_error=on_error,
         image_size=typed.image_size,
+        scaled=typed.confidence_scale is not None,
     )
     pair = structs.replace(pair, detections=scaled(pair.detections, typed.confidence_scale))
     return pair.detections, pair

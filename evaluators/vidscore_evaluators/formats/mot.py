@@ -11,7 +11,8 @@ project's readings:
 2. In the truth, ``conf`` = 0 marks an ignored object. Rows of nine columns end with class and
    visibility (MOT16 and later), rows of eight with the class; a visibility of -1 is unknown. In
    rows of seven or ten columns (MOT15), every object is a pedestrian. Ten columns of which the
-   eighth holds classes are VisDrone's (`formats.visdrone_mot`), and are refused.
+   eighth holds classes are VisDrone's (`formats.visdrone_mot`), and are refused, as are nine that
+   end with UAVDT's out-of-view, occlusion and category, where the values or the name tell.
 3. Classes have the names that trackeval gives their numbers. Persons on vehicles, static persons,
    distractors and reflections are flagged as distractors.
 4. Detections are pedestrians. Trackers may write a class in the eighth of eight or nine columns; as
@@ -216,6 +217,8 @@ def _read_file(key: SequenceKey, path: InputPath, side: Side, limits: ReadLimits
     """Read a file completely, while its rows are in a cache and other threads read other files."""
     rows = _read_rows(path, side, limits)
     is_truth = side is Side.TRUTH
+    if is_truth:
+        _refuse_uavdt(rows.table, path)
     info, unread = read_beside(lambda: read_sequence_info(path, limits) if is_truth else None, None)
     lengths = {} if info is None else {key: info.length}
 
@@ -285,6 +288,29 @@ def _class_problem(text: bytes, row: bytes, count: int) -> Fault | None:
         "-1 or a position, as MOTChallenge's have it",
         advice="choose the format visdrone-mot; here all would count as pedestrians",
     )
+
+
+def _refuse_uavdt(table: RowTable, path: InputPath) -> None:
+    """Refuse the columns of UAVDT's ``gt_whole`` files, if values or the file's name tell them.
+
+    They end with out-of-view (1 to 3), occlusion (1 to 4) and category (1 to 3). Without an object
+    out of view and with cars alone, MOTChallenge may have the same values.
+    """
+    outside, kind = table.numbers["conf"], table.numbers["visibility"]
+    if not len(table) or not (
+        path.stem.endswith("_gt_whole") or max(outside.max(), kind.max()) > 1
+    ):
+        return
+    columns = ((outside, 3), (table.integers["class"], 4), (kind, 3))
+    if not all(np.isin(part, np.arange(1, most + 1)).all() for part, most in columns):
+        return
+    fault = Fault(
+        "out-of-view, occlusion and category, as the rows of UAVDT's gt_whole files end",
+        "conf 0 or 1, a class, and a visibility from 0 to 1",
+        source=str(path),
+        advice="take UAVDT's gt file, whose rows end with 1,-1,-1, or write generic CSV",
+    )
+    raise InputError([fault])
 
 
 # --- rows ------------------------------------------------------------------------------------

@@ -290,6 +290,27 @@ def test_ten_columns_with_classes_are_never_read_as_pedestrians(
     assert ["VisDrone" in str(fault) for fault in faults] == ([] if read else [True])
 
 
+@pytest.mark.parametrize(
+    ("name", "tails", "refused"),
+    [
+        ("a.txt", ["1,1,1", "2,4,1"], True),  # out of view
+        ("a.txt", ["1,1,1", "1,2,3"], True),  # a bus
+        ("M0101_gt_whole.txt", ["1,1,1", "1,4,1"], True),
+        ("a.txt", ["1,1,1", "1,4,1"], False),  # as MOTChallenge's visible cars and persons
+        ("M0101_gt_whole.txt", ["1,1,1", "1,4,0.5"], False),
+        ("M0101_gt_whole.txt", ["1,1,1", "0,4,1"], False),
+        ("M0101_gt_whole.txt", [], False),
+    ],
+)
+def test_truth_with_the_columns_of_uavdt_is_refused_where_these_can_be_told(
+    tmp_path: Path, name: str, tails: list[str], refused: bool
+) -> None:
+    """They end with out-of-view (1 to 3), occlusion (1 to 4) and category (1 to 3)."""
+    rows = "".join(f"{frame},1,10,10,40,30,{tail}\n" for frame, tail in enumerate(tails, start=1))
+    faults = validate_file(write(tmp_path / name, rows))
+    assert any("UAVDT" in str(fault) for fault in faults) == refused
+
+
 @pytest.mark.parametrize("tail", ["", ",1", ",0.5"])
 def test_detections_of_other_classes_are_not_read_as_pedestrians(tmp_path: Path, tail: str) -> None:
     """Trackers that write classes count them from 0 or 1; trackeval refuses more than 1, too."""

@@ -22,6 +22,7 @@ SHOWN_CHARACTERS = 80
 
 _ON_ERROR = ("refuse", "skip")
 _SIDES = tuple(Side)
+_DRAWN = ("sequences", "frames")
 
 _IsRight = Callable[[Any], bool]
 _Rule = tuple[_IsRight, str]
@@ -119,6 +120,7 @@ _RULES: Mapping[str, _Rule] = types.MappingProxyType(
         "confidence_scale": _or_none(_instance(str, "sigmoid, or MIN,MAX as a text")),
         "coverage": (lambda value: _is_number(value) and 0 < value < 1, "a share between 0 and 1"),
         "domain": _TEXT,
+        "draw": (_DRAWN.__contains__, " or ".join(_DRAWN)),
         "draws": _at_least(1),
         "evaluator": (_are_evaluators, _EVALUATORS),
         "executor": _or_none((_is_executor, "an executor of concurrent.futures")),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from vidscore_evaluators.arguments import check_arguments
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
@@ -24,7 +24,7 @@ from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 from vidscore_evaluators.trust.comparisons import Comparison, compare_systems
 from vidscore_evaluators.trust.differences import TOP
 from vidscore_evaluators.trust.resampling import COVERAGE, DRAWS
-from vidscore_evaluators.trust.systems import Contest
+from vidscore_evaluators.trust.systems import Contest, Drawn
 
 
 def compare(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
@@ -32,6 +32,7 @@ def compare(  # noqa: PLR0913 - a notebook's one call; all but three have defaul
     truth: Data,
     systems: Mapping[str, Data] | Sequence[str | os.PathLike[str]],
     *,
+    draw: Literal["sequences", "frames"] = "sequences",
     draws: int = DRAWS,
     coverage: float = COVERAGE,
     seed: int = 1,
@@ -55,7 +56,9 @@ def compare(  # noqa: PLR0913 - a notebook's one call; all but three have defaul
         truth: A path, annotations, or arrays by the column names of generic CSV.
         systems: Detections of at least two systems, by name; systems given as paths alone are named
             after their files.
-        draws: Number of draws of sequences for the intervals.
+        draw: What is drawn for the intervals: whole sequences, or frames, if these are independent
+            images, as in COCO.
+        draws: Number of draws.
         coverage: Fraction of the draws that an interval covers.
         seed: Seed of the draws.
         top: How many labels, domains, sequences and frames to list.
@@ -75,13 +78,15 @@ def compare(  # noqa: PLR0913 - a notebook's one call; all but three have defaul
 
     Raises:
         InputError: With every fault of the data, or if there are fewer than two systems.
-        ParameterError: With every fault of the parameters.
+        ParameterError: With every fault of the parameters, or if frames are to be drawn for an
+            evaluator that judges whole sequences.
         SpecificationError: With every fault of the specification, or of a preset's file.
         UnknownEvaluatorError: If an evaluator is unknown.
     """
     check_arguments(
         evaluator=evaluator,
         systems=systems,
+        draw=draw,
         draws=draws,
         coverage=coverage,
         seed=seed,
@@ -112,7 +117,10 @@ def compare(  # noqa: PLR0913 - a notebook's one call; all but three have defaul
         parts[name] = choose_part(select, whole.evaluators, whole.pair, whole.specification)
     first = next(iter(parts.values()))
     contest = contest_of(
-        first.evaluators, {name: part.pair for name, part in parts.items()}, first.specification
+        first.evaluators,
+        {name: part.pair for name, part in parts.items()},
+        first.specification,
+        Drawn(draw),
     )
     compared = [
         compare_systems(
@@ -136,6 +144,7 @@ def contest_of(
     evaluators: Sequence[Evaluator[Any]],
     pairs: Mapping[str, Pair],
     specification: BenchmarkSpec,
+    drawn: Drawn = Drawn.SEQUENCES,
 ) -> Contest:
     """Systems to be compared.
 
@@ -143,6 +152,7 @@ def contest_of(
         evaluators: Evaluators of the specification.
         pairs: The same truth with the detections of each system, by name.
         specification: The benchmark's specification.
+        drawn: What is drawn for intervals.
 
     Raises:
         InputError: With every fault of an input, with file and line, or entry; or if there are
@@ -158,7 +168,7 @@ def contest_of(
             raise type(error)([pair.locate(fault) for fault in error.faults]) from None
     truth = next(iter(pairs.values())).truth.annotations
     systems = {name: pair.detections.annotations for name, pair in pairs.items()}
-    return Contest.of(truth, systems, specification)
+    return Contest.of(truth, systems, specification, drawn)
 
 
 def named_systems(

@@ -13,7 +13,7 @@ from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_evaluators.figures.markup import MINUS
-from vidscore_evaluators.trust.resampling import doubts_of_draws
+from vidscore_evaluators.trust.doubts import doubts_of_draws
 
 NARROW_SPACE = "\N{NO-BREAK SPACE}"
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.criterion import Candidate, Plan, run_criterion_test
+from vidscore_evaluators.trust.doubts import doubts_of_draws
 from vidscore_evaluators.trust.noise import NoiseEffect
 from vidscore_evaluators.trust.ranking import (
     Questions,
@@ -22,7 +23,7 @@ from vidscore_evaluators.trust.ranking import (
     distances_between,
     examine,
 )
-from vidscore_evaluators.trust.resampling import Bootstrap, doubts_of_draws
+from vidscore_evaluators.trust.resampling import Bootstrap
 from vidscore_evaluators.trust.sanity import SANITY_TESTS
 from vidscore_evaluators.trust.systems import Contest, Request
 from vidscore_evaluators.trust.tables import INDICATORS, error_rows, indicator_rows

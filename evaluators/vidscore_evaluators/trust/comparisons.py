@@ -9,17 +9,15 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from vidscore_evaluators.convert import to_dict
-from vidscore_evaluators.evaluator import Evaluator, software_versions
+from vidscore_evaluators.errors import Fault, ParameterError
+from vidscore_evaluators.evaluator import Evaluator, Unit, software_versions
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.differences import TOP, Difference, SystemPair, Verdict, system_pairs
-from vidscore_evaluators.trust.resampling import (
-    COVERAGE,
-    DRAWS,
-    doubts_of_draws,
-    possible_draws,
-)
-from vidscore_evaluators.trust.systems import Contest
+from vidscore_evaluators.trust.doubts import doubts_of_draws
+from vidscore_evaluators.trust.parts import drawn_parts
+from vidscore_evaluators.trust.resampling import COVERAGE, DRAWS, possible_draws
+from vidscore_evaluators.trust.systems import Contest, Drawn
 
 
 class Comparison(Struct, frozen=True):
@@ -30,8 +28,11 @@ class Comparison(Struct, frozen=True):
         systems: Names of the systems.
         pairs: Each later system compared with the first one.
         sequence_count: Number of sequences.
+        frame_count: Number of frames.
+        drawn: Whether sequences or frames were drawn.
+        run_count: Number of runs in which frames were drawn.
         doubts: Caveats about the intervals, or why there are none.
-        draws: Number of draws; 0 if each domain has a single sequence, so that no draw differs.
+        draws: Number of draws; 0 if each domain has only one to draw, so that no draw differs.
         coverage: Fraction of the draws that an interval covers.
         seed: Seed of the draws.
         top: Number of labels, domains, sequences and frames that are listed.
@@ -41,6 +42,9 @@ class Comparison(Struct, frozen=True):
     systems: tuple[str, ...]
     pairs: tuple[SystemPair, ...]
     sequence_count: int
+    frame_count: int
+    drawn: Drawn
+    run_count: int
     doubts: tuple[str, ...]
     draws: int
     coverage: float
@@ -85,6 +89,7 @@ class Comparison(Struct, frozen=True):
             **({"selection": to_dict(evaluator.selection)} if evaluator.selection else {}),
             "systems": list(self.systems),
             "sequences": self.sequence_count,
+            "drawn": self.drawn.value,
             "draws": self.draws,
             "coverage": self.coverage,
             "seed": self.seed,
@@ -110,13 +115,22 @@ def compare_systems(
     Args:
         evaluator: The evaluator.
         contest: At least two systems.
-        draws: Number of draws of sequences; none are made if no draw could differ.
+        draws: Number of draws; none are made if no draw could differ.
         coverage: Fraction of the draws that an interval covers.
         seed: Seed of the draws.
         top: Number of labels, domains, sequences and frames to list.
         workers: Processes to use; the result does not depend on it.
         progress: Called with (steps done, steps in all).
+
+    Raises:
+        ParameterError: If frames are to be drawn, and the evaluator judges whole sequences.
     """
+    if contest.drawn is Drawn.FRAMES and evaluator.unit is Unit.SEQUENCE:
+        found, expected = (
+            f"{evaluator.name}, which judges whole sequences",
+            "one that judges frames",
+        )
+        raise ParameterError([Fault(found, expected, field="draw", advice="draw sequences for it")])
     pairs = system_pairs(
         evaluator,
         contest,
@@ -127,16 +141,19 @@ def compare_systems(
         workers=workers,
         progress=progress,
     )
-    sequences = contest.sequences
+    parts = [part.key for part in drawn_parts(contest)]
     known = (one for pair in pairs for one in pair.differences if one.low is not None)
     labels = {one.label for one in known if one.label is not None}
     return Comparison(
         evaluator,
         tuple(contest.systems),
         pairs,
-        len(sequences),
+        len(contest.sequences),
+        contest.truth.frame_count,
+        contest.drawn,
+        len(parts),
         tuple(doubts_of_draws(contest, labels)),
-        possible_draws(sequences, draws),
+        possible_draws(parts, draws),
         coverage,
         seed,
         top,
@@ -179,9 +196,13 @@ def _between(found: Difference, sign: float) -> str:
 
 def _notes(one: Comparison) -> Iterator[str]:
     if one.draws:
+        of = f"{one.sequence_count} sequences"
+        if one.drawn is Drawn.FRAMES:
+            runs = f" in {one.run_count} runs" if one.run_count < one.frame_count else ""
+            of = f"{one.frame_count} frames{runs}"
         yield (
             f"In brackets: the {100.0 * one.coverage:g} % interval of the difference over "
-            f"{one.draws} draws of the {one.sequence_count} sequences, seed {one.seed}."
+            f"{one.draws} draws of the {of}, seed {one.seed}."
         )
     yield from one.doubts
     if any(pair.frames is None for pair in one.pairs):

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from vidscore_evaluators.jobs import outcomes_in_parts
 from vidscore_evaluators.outcome_table import Outcome
 from vidscore_evaluators.report import Number
 from vidscore_evaluators.runtime import Progress
+from vidscore_evaluators.trust.parts import drawn_parts
 from vidscore_evaluators.trust.resampling import (
     Draw,
     Key,
@@ -43,7 +45,7 @@ from vidscore_evaluators.trust.resampling import (
     scores_by_key,
     sequence_tallies,
 )
-from vidscore_evaluators.trust.systems import Contest
+from vidscore_evaluators.trust.systems import Contest, Drawn
 from vidscore_evaluators.trust.tiers import resample_count, smoothed
 
 TOP = 5
@@ -152,7 +154,7 @@ class SystemPair(Struct, frozen=True):
         lower_is_better: Whether lower values of it are better.
         are_enough: Whether there are enough sequences to call a system better.
         differences: Every score over all sequences.
-        sequences: Sequences with the greatest contributions, sorted.
+        sequences: Sequences with the greatest contributions, sorted; none if frames were drawn.
         frames: Frames with the greatest differences of mistakes; None if the evaluator has no
             outcomes.
     """
@@ -213,17 +215,17 @@ def system_pairs(
 
     Arguments are those of `vidscore_evaluators.trust.comparisons.compare_systems`.
     """
-    keys = contest.sequences
+    keys = [part.key for part in drawn_parts(contest)]
     enough = are_enough(keys)
     tallies = sequence_tallies(evaluator, contest)
     times = draw_sequences(keys, possible_draws(keys, draws), seed)
-    drawn = score_draws(evaluator, tallies, times, workers=workers, progress=progress)
-    exchanged = score_draws(
-        evaluator,
+    scored = partial(
+        score_draws, evaluator, drawn=contest.drawn, workers=workers, progress=progress
+    )
+    drawn = scored(tallies, times)
+    exchanged = scored(
         [tallies[0] + later for later in tallies[1:]],
-        _exchanges(len(keys)),
-        workers=workers,
-        progress=progress,
+        _exchanges(len(keys), alone=contest.drawn is Drawn.FRAMES),
     )
     first, *rest = (
         _Scored.of(evaluator, contest, name, of_system)
@@ -235,7 +237,7 @@ def system_pairs(
             (first, later),
             coverage,
             top,
-            _sequences(evaluator, keys, found, top),
+            _sequences(evaluator, keys, found, top) if contest.drawn is Drawn.SEQUENCES else (),
             _sequences_of_scores(keys, found),
             enough=enough,
         )
@@ -243,14 +245,17 @@ def system_pairs(
     )
 
 
-def _exchanges(count: int) -> IntArray:
-    """(4 S + 2, 2 S) number of times that each of S sequences of two systems counts.
+def _exchanges(count: int, *, alone: bool) -> IntArray:
+    """(4 S + 2, 2 S) number of times that each of S parts of two systems counts.
 
     Each alone; all of the first system, then with one of the second in its place; and the reverse.
+    If `alone`, the (2 S, 2 S) first of these.
     """
-    alone, none = np.eye(count, dtype=np.int64), np.zeros((1, count), dtype=np.int64)
-    first = np.concatenate([1 - none, 1 - alone, none, alone])
-    second = np.concatenate([none, alone, 1 - none, 1 - alone])
+    single, none = np.eye(count, dtype=np.int64), np.zeros((1, count), dtype=np.int64)
+    if alone:
+        return np.eye(2 * count, dtype=np.int64)
+    first = np.concatenate([1 - none, 1 - single, none, single])
+    second = np.concatenate([none, single, 1 - none, 1 - single])
     return np.concatenate([np.eye(2 * count, dtype=np.int64), np.hstack([first, second])])
 
 

@@ -12,7 +12,7 @@ systems tie in a draw, each is above the other in half of it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -23,31 +23,21 @@ from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator, RankKey
-from vidscore_evaluators.names import counted, first_of
 from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.runtime import Progress, map_in_order
 from vidscore_evaluators.tally import Table, Tally, merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
-from vidscore_evaluators.trust.systems import Contest, Request, bare_report, only_sequence
+from vidscore_evaluators.trust.parts import drawn_parts
+from vidscore_evaluators.trust.systems import Contest, Drawn, Request, bare_report
 
 DRAWS = 1000
 COVERAGE = 0.95
 DRAWS_PER_JOB = 50
 
-FEW_SEQUENCES = 10
-"""Number of sequences below which intervals say little about other sequences."""
-
 LEAST_SEQUENCES = 5
 """Number of sequences below which no two systems are told apart. Of two systems that are equal on
 other sequences, one would be called better in about half of all cases with two sequences, and in a
 fifth with four."""
-
-_NARROW = (
-    f"intervals from fewer than {FEW_SEQUENCES} are often too narrow, "
-    "and say little about other sequences."
-)
-
-_MOST_NAMES = 5
 
 _SEQUENCE = "sequence"
 """Name of the key column of sequences, in the tables of all evaluators."""
@@ -120,74 +110,6 @@ def possible_draws(sequences: Sequence[SequenceKey], draws: int) -> int:
     return draws if max(domain_sizes(sequences), default=0) > 1 else 0
 
 
-def doubts_of_draws(contest: Contest, labels: Collection[str] = ()) -> list[str]:
-    """Caveats about intervals over draws of sequences, or why there are none.
-
-    Args:
-        contest: The systems, and the truth whose sequences are drawn.
-        labels: The labels whose scores have intervals.
-    """
-    sizes = domain_sizes(contest.sequences)
-    compared = len(contest.systems) > 1
-    if max(sizes, default=0) <= 1:
-        found = "Each domain has" if len(sizes) > 1 else "There is"
-        better = f", and no system is called better. {_advice(sizes)}" if compared else "."
-        rest = f"so nothing can be said about others: no interval{better}"
-        return [f"{found} only one sequence, {rest}"]
-    few = _doubt_of_few(sizes, compared=compared)
-    sizes_of_labels = {name: contest.label_sizes.get(name, 0) for name in labels}
-    rare = _doubt_of_labels(sizes_of_labels, sum(sizes))
-    return list(filter(None, (few, rare, _doubt_of_copies(contest.copies))))
-
-
-def _doubt_of_few(sizes: Sequence[int], *, compared: bool) -> str | None:
-    # The smallest domain counts: the variance over draws of n sequences is too small by 1/n of it,
-    # however many domains there are.
-    fewest = min(sizes)
-    if fewest >= FEW_SEQUENCES:
-        return None
-    place = " in a domain" if len(sizes) > 1 else ""
-    found = f"{counted(fewest, 'sequence', 'sequences')}{place} {'is' if fewest == 1 else 'are'}"
-    if fewest >= LEAST_SEQUENCES or not compared:
-        return f"{found} few: {_NARROW}"
-    return f"{found} too few to call a system better. {_advice(sizes)} {_NARROW.capitalize()}"
-
-
-def _advice(sizes: Sequence[int]) -> str:
-    """What to do if domains of so many sequences are too small to tell systems apart."""
-    if len(sizes) > 1:
-        return (
-            f"At least {LEAST_SEQUENCES} in each domain are needed: add some, or leave out the "
-            "domains with fewer."
-        )
-    return f"At least {LEAST_SEQUENCES} are needed: add some."
-
-
-def _doubt_of_labels(sizes: Mapping[str, int], sequence_count: int) -> str | None:
-    """A doubt about labels that few sequences have; where all have one, it is not about labels."""
-    rare = sorted(
-        (size, name)
-        for name, size in sizes.items()
-        if 0 < size < min(FEW_SEQUENCES, sequence_count)
-    )
-    if not rare:
-        return None
-    names = first_of([f"{name or '(no name)'} ({size})" for size, name in rare], _MOST_NAMES)
-    noun = "label" if len(rare) == 1 else "labels"
-    return f"Few sequences have the {noun} {names}: {_NARROW}"
-
-
-def _doubt_of_copies(copies: Sequence[Sequence[str]]) -> str | None:
-    if not copies:
-        return None
-    names = first_of(copies[0], _MOST_NAMES)
-    others = f" (likewise {counted(len(copies) - 1, 'other group')})" if len(copies) > 1 else ""
-    return (
-        f"{names} have the same ground truth{others}: draws take copies of a video for other "
-        "videos, so intervals are too narrow; choose one of each."
-    )
-
-
 def bootstrap(
     evaluator: Evaluator[Any],
     contest: Contest,
@@ -232,13 +154,13 @@ def bootstrap(
 
 
 def sequence_tallies(evaluator: Evaluator[Any], contest: Contest) -> list[tuple[bytes, ...]]:
-    """For each system, the tallies of single sequences in the order of `contest.sequences`."""
+    """For each system, the tallies of its parts in the order of `drawn_parts`."""
+    parts = drawn_parts(contest)
+    truth = [part.of(contest.truth) for part in parts]
     return [
         tuple(
-            tally_to_bytes(
-                evaluator.tally(only_sequence(contest.truth, key), only_sequence(detections, key))
-            )
-            for key in contest.sequences
+            tally_to_bytes(evaluator.tally(own, part.of(detections)))
+            for part, own in zip(parts, truth, strict=True)
         )
         for detections in contest.systems.values()
     ]
@@ -249,15 +171,18 @@ def score_draws(
     tallies: Sequence[tuple[bytes, ...]],
     times: IntArray,
     *,
+    drawn: Drawn = Drawn.SEQUENCES,
     workers: int = 1,
     progress: Progress | None = None,
 ) -> list[list[Draw]]:
-    """Score systems on the same draws of sequences, from the tallies of single sequences.
+    """Score systems on the same draws of parts, from the tallies of single parts.
 
     Args:
         evaluator: The evaluator.
-        tallies: For each system, tallies of S sequences.
+        tallies: For each system, tallies of S parts.
         times: (D, S) number of times that each of them counts in each draw.
+        drawn: What the parts are: a sequence that is drawn twice counts as two sequences, while
+            frames that are drawn twice count twice in their sequence.
         workers: Processes to use; the result does not depend on it.
         progress: Called with (steps done, steps in all).
 
@@ -269,13 +194,13 @@ def score_draws(
     different, places = np.unique(times, axis=0, return_inverse=True)
     firsts = range(0, len(different), DRAWS_PER_JOB)
     jobs = [
-        _DrawsJob(request, of_system, different[first : first + DRAWS_PER_JOB])
+        _DrawsJob(request, of_system, different[first : first + DRAWS_PER_JOB], drawn)
         for of_system in tallies
         for first in firsts
     ]
     scored = iter(map_in_order(_score_draws, jobs, workers=workers, progress=progress))
     by_system = [[one for _ in firsts for one in next(scored)] for _ in tallies]
-    return [list(map(drawn.__getitem__, places.reshape(-1))) for drawn in by_system]
+    return [list(map(own.__getitem__, places.reshape(-1))) for own in by_system]
 
 
 def draw_sequences(sequences: Sequence[SequenceKey], draws: int, seed: int) -> IntArray:
@@ -341,6 +266,7 @@ class _DrawsJob(Struct, frozen=True, eq=False):
     request: Request
     tallies: tuple[bytes, ...]
     times: IntArray
+    parts: Drawn
 
 
 class Draw(Struct, frozen=True):
@@ -364,7 +290,11 @@ def _score_draws(job: _DrawsJob) -> list[Draw]:
         wanted = [(index, number) for index, times in enumerate(row) for number in range(times)]
         for index, number in wanted:
             if (index, number) not in copies:
-                copies[index, number] = copy_of(tallies[index], number)
+                copies[index, number] = (
+                    copy_of(tallies[index], number)
+                    if job.parts is Drawn.SEQUENCES
+                    else dataclasses.replace(tallies[index], input_summary={})
+                )
         parts = [copies[key] for key in wanted]
         scores = _without_sequences(evaluator.scores(merge_tallies(parts)))
         rank_key = evaluator.rank_key(bare_report(evaluator, scores))

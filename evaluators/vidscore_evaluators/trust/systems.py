@@ -12,6 +12,7 @@ sensitivity is in ranks per step.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +34,19 @@ from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.trust.paper import BASES
 from vidscore_evaluators.validation import unit_confidence_faults
 
+
+class Drawn(StrEnum):
+    """What draws choose."""
+
+    SEQUENCES = "sequences"
+    FRAMES = "frames"
+
+    @property
+    def noun(self) -> str:
+        """One of them."""
+        return self.value[:-1]
+
+
 LEAST_COPIED = 20
 """Number of objects from which sequences with the same ground truth must be copies."""
 
@@ -44,11 +58,13 @@ class Contest(Struct, frozen=True, dict=True):
         truth: Truth, restricted to the evaluated frames.
         systems: Detections of each system, by its name.
         specification: The benchmark's specification.
+        drawn: What draws choose, to see how far other data would change the result.
     """
 
     truth: Annotations
     systems: Mapping[str, Annotations]
     specification: BenchmarkSpec = BenchmarkSpec()
+    drawn: Drawn = Drawn.SEQUENCES
 
     @classmethod
     def of(
@@ -56,13 +72,14 @@ class Contest(Struct, frozen=True, dict=True):
         truth: Annotations,
         systems: Mapping[str, Annotations],
         specification: BenchmarkSpec = BenchmarkSpec(),
+        drawn: Drawn = Drawn.SEQUENCES,
     ) -> Contest:
         """Restrict the truth to the evaluated frames.
 
         Raises:
             InputError: If a frame lies outside its video.
         """
-        return cls(resolve(specification, truth), systems, specification)
+        return cls(resolve(specification, truth), systems, specification, drawn)
 
     def check(self, evaluators: Sequence[Evaluator[Any]]) -> None:
         """Check all inputs before scoring.
@@ -83,11 +100,16 @@ class Contest(Struct, frozen=True, dict=True):
 
     @cached_property
     def label_sizes(self) -> dict[str, int]:
-        """Number of sequences with an object of each label; flagged objects do not count."""
-        truth, count = self.truth, len(self.truth.sequences)
+        """Number of sequences (or frames, if those are drawn) with an object of each label.
+
+        Flagged objects do not count.
+        """
+        truth = self.truth
         counting = truth.flags == 0
-        sequences = truth.frame_sequences[truth.object_frames[counting]]
-        places = distinct(truth.label_indices[counting] * count + sequences)
+        frames, count = truth.object_frames[counting], truth.frame_count
+        if self.drawn is Drawn.SEQUENCES:
+            frames, count = truth.frame_sequences[frames], len(truth.sequences)
+        places = distinct(truth.label_indices[counting] * count + frames)
         sizes = np.bincount(places // max(1, count), minlength=len(truth.labels))
         return dict(zip(truth.labels, sizes.tolist(), strict=True))
 

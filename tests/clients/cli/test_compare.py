@@ -146,6 +146,17 @@ def test_a_part_of_the_data_is_compared() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_frames_of_one_sequence_are_drawn() -> None:
+    """Four of eight objects, each in a frame of its own, and all of them: the verdict is clear."""
+    words = ("compare", "f1", "--truth", "truth.csv", "bad.csv", "good.csv", "--sequence", "s1")
+    shown = well(run(*words, "--draw", "frames", "--draws", "200"))
+    assert shown.startswith("good is better than bad in f1 by 0.3333 [0.")
+    assert "over 200 draws of the 8 frames, seed 1." in shown
+    assert "8 frames are few: intervals" in shown
+    assert "Draws of frames say how far other frames would differ, not other sequences." in shown
+
+
+@pytest.mark.usefixtures("folder")
 def test_a_warning_about_the_truth_is_printed_once(folder: Path) -> None:
     for name in ("bad", "good"):
         text = (folder / f"{name}.csv").read_text().replace("car", "Car")

@@ -239,7 +239,8 @@ def test_with_a_single_sequence_no_system_is_called_better() -> None:
     assert one.answers == [f"b and a cannot be told apart in f1 {few}: b has 0.8182 more"]
     assert one.notes[0] == (
         "There is only one sequence, so nothing can be said about others: no interval, and no "
-        "system is called better. At least 5 are needed: add some."
+        "system is called better. At least 5 are needed: add some. If frames are independent "
+        "images, as in COCO, draw them: vidscore compare --draw frames."
     )
 
 

@@ -14,8 +14,9 @@ from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.trust.analyses import RankingAnalysis
 from vidscore_evaluators.trust.comparisons import compare_systems
 from vidscore_evaluators.trust.differences import Verdict
+from vidscore_evaluators.trust.doubts import doubts_of_draws
 from vidscore_evaluators.trust.ranking import Questions
-from vidscore_evaluators.trust.resampling import doubts_of_draws, draw_sequences, interval_of
+from vidscore_evaluators.trust.resampling import draw_sequences, interval_of
 from vidscore_evaluators.trust.systems import Contest, Request
 
 

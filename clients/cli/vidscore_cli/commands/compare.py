@@ -52,6 +52,7 @@ class FileComparison(FileOptions, frozen=True):
 
     on_error: Literal["refuse", "skip"]
     selection: Selection
+    draw: str
     draws: int
     coverage: float
     seed: int
@@ -77,7 +78,15 @@ class FileComparison(FileOptions, frozen=True):
 @confidence_scale_option()
 @on_error_option()
 @selection_options()
-@number_option("--draws", 1, 100_000, 1000, "Draws of sequences for the intervals.")
+@click.option(
+    "--draw",
+    type=click.Choice(["sequences", "frames"]),
+    default="sequences",
+    show_default=True,
+    help="What is drawn for the intervals: whole sequences, or frames, if these are independent "
+    "images, as in COCO.",
+)
+@number_option("--draws", 1, 100_000, 1000, "Number of draws for the intervals.")
 @click.option(
     "--coverage",
     type=NumberRange(0.5, 0.999),
@@ -108,9 +117,9 @@ def compare(**choices: Any) -> int:
 
     EVALUATOR is as for `vidscore score`. The arguments after the evaluators are the systems: files
     or folders of detections, or NAME=PATH; each later one is compared with the first. Intervals
-    come from random draws of the sequences, the same for all systems. For the ranking scores, the
-    labels, domains, sequences and frames that made the difference are listed. Write a system with
-    the name of an evaluator as ./f1.
+    come from random draws of the sequences, or of frames, the same for all systems. For the ranking
+    scores, the labels, domains, sequences and frames that made the difference are listed. Write a
+    system with the name of an evaluator as ./f1.
     """
     typed = FileComparison(**choices)
     check_output(typed.output)
@@ -142,10 +151,11 @@ def _compared(
 ) -> list[Comparison]:
     from vidscore_evaluators.comparison import contest_of
     from vidscore_evaluators.trust.comparisons import compare_systems
+    from vidscore_evaluators.trust.systems import Drawn
 
     first = next(iter(parts.values()))
     pairs = {name: part.pair for name, part in parts.items()}
-    contest = contest_of(first.evaluators, pairs, first.specification)
+    contest = contest_of(first.evaluators, pairs, first.specification, Drawn(typed.draw))
     found = []
     for evaluator in first.evaluators:
         bar.stage(f"comparing by {evaluator.name}")

@@ -82,7 +82,7 @@ def choose_curves(
     across, up = _columns(first, x, y)
     lines = [
         Line(whose, _values(curve, across), _values(curve, up))
-        for whose, (_, curve) in zip(_legend(found), found, strict=True)
+        for whose, (_, curve) in zip(_legend(found, reports), found, strict=True)
     ]
     report = reports[found[0][0]]
     logarithmic = all(_is_geometric(line.x) for line in lines)
@@ -131,14 +131,14 @@ def _of_place(found: list[Found], which: By, wanted: str | None, *, each: bool) 
     return [entry for entry in found if getattr(entry[1], which) in chosen]
 
 
-def _legend(found: Sequence[Found]) -> Iterator[str]:
+def _legend(found: Sequence[Found], reports: Mapping[str, Report]) -> Iterator[str]:
     """What distinguishes each curve from the others; always with the system's name."""
     kinds = {curve.kind for _, curve in found}
     parts = [
         (
             system,
             # Curves that differ only in a threshold are labelled by the threshold.
-            curve.name.removeprefix(f"{curve.kind}_") if len(kinds) == 1 else curve.name,
+            _threshold(curve, reports[system]) if len(kinds) == 1 else curve.name,
             curve.domain or "",
             curve.label or "",
         )
@@ -149,6 +149,19 @@ def _legend(found: Sequence[Found]) -> Iterator[str]:
     for names in parts:
         told = (text for text, differs in zip(names, varied, strict=True) if differs and text)
         yield ", ".join(told) or ("all" if len(found) > 1 else "")
+
+
+_BASES = {"iou": "IoU", "giou": "GIoU", "mask": "IoU"}
+
+
+def _threshold(curve: Curve, report: Report) -> str:
+    """The threshold of a curve, such as ``IoU 0.50`` of ``precision_recall_50``."""
+    last = curve.name.removeprefix(f"{curve.kind}_")
+    if curve.kind != "precision_recall" or last == curve.name:
+        return last
+    value = float(last) / 100
+    number = f"{value:.2f}" if round(value, 2) == value else f"{value:g}"
+    return f"{_BASES.get(str(report.parameters.get('base')), 'similarity')} {number}"
 
 
 def _columns(curve: Curve, x: str | None, y: str | None) -> tuple[str, str]:

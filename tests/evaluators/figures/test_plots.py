@@ -23,8 +23,8 @@ RATES = {
 }
 
 
-def report(*curves: Curve, evaluator: str = "toy") -> Report:
-    return Report(evaluator, "1", {}, "0" * 32, "1" * 32, Scores((), curves))
+def report(*curves: Curve, evaluator: str = "toy", **parameters: str) -> Report:
+    return Report(evaluator, "1", parameters, "0" * 32, "1" * 32, Scores((), curves))
 
 
 def by_threshold(domain: str | None = None, label: str | None = None, value: float = 0.5) -> Curve:
@@ -94,9 +94,20 @@ def test_a_curve_with_only_domains_has_a_line_for_each() -> None:
 
 def test_curves_that_differ_in_a_threshold_are_drawn_by_their_common_name() -> None:
     columns = {"recall": (0.0, 1.0), "precision": (1.0, 0.5)}
-    two = report(*(Curve(f"precision_recall_{at}", columns) for at in (50, 75)))
-    assert labels_of(two, "precision_recall") == ["50", "75"]
-    assert labels_of(two, "precision_recall_75") == [""]
+    at_two = [Curve(f"precision_recall_{at}", columns) for at in (50, 75)]
+    assert labels_of(report(*at_two), "precision_recall_75") == [""]
+    for base, said in {
+        "iou": "IoU",
+        "giou": "GIoU",
+        "mask": "IoU",
+        "euclidean": "similarity",
+    }.items():
+        found = labels_of(report(*at_two, base=base), "precision_recall")
+        assert found == [f"{said} 0.50", f"{said} 0.75"]
+    odd = [Curve(f"precision_recall_{at}", columns) for at in ("2.5", "-50")]
+    assert labels_of(report(*odd, base="giou"), "precision_recall") == ["GIoU 0.025", "GIoU -0.50"]
+    own = [Curve(f"delay_{at}", columns) for at in (5, 10)]
+    assert labels_of(report(*own), "delay") == ["5", "10"]
 
 
 def test_systems_are_distinguished_by_colour_and_by_style() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -23,12 +22,7 @@ from vidscore_evaluators.trust.ranking import (
     sweeps,
 )
 from vidscore_evaluators.trust.systems import rank_reports, title_of, with_both_bases
-from vidscore_evaluators.trust.tables import (
-    colour_of,
-    doubt_of_draws,
-    rank_picture,
-    ranking_tables,
-)
+from vidscore_evaluators.trust.tables import doubt_of_draws, ranking_tables
 
 
 def test_a_threshold_reverses_the_order_at_the_overlap() -> None:
@@ -162,32 +156,6 @@ def test_a_single_sequence_has_everything_except_a_bootstrap() -> None:
     assert found.bootstrap is None
     assert found.noise is None
     assert ranking_document(contest, [found], questions)["rankings"][0]["bootstrap"] is None
-
-
-def test_a_picture_has_a_line_and_a_name_for_each_system() -> None:
-    """One polyline a system through all values, in colours that differ; names are escaped."""
-    ranks = np.array([[1, 2, 3], [2, 1, 3], [1, 1, 3]])
-    systems = ["a & b", "<c>", "d"]
-    picture = rank_picture("A title", "threshold", [0.1, 0.2, 0.3], ranks, systems)
-    root = ET.fromstring(picture)
-    lines = root.findall(".//{*}polyline")
-    assert [len(line.attrib["points"].split()) for line in lines] == [3, 3, 3]
-    assert len({line.attrib["stroke"] for line in lines}) == 3
-    texts = [text.text for text in root.findall(".//{*}text")]
-    assert {"A title", "threshold", "0.1", "0.2", "0.3", *systems} <= set(texts)
-
-
-def test_a_better_rank_is_higher_in_a_picture() -> None:
-    ranks = np.array([[1, 2], [2, 1]])
-    picture = rank_picture("", "t", [0.0, 1.0], ranks, ["a", "b"])
-    first = ET.fromstring(picture).findall(".//{*}polyline")[0].attrib["points"]
-    (_, before), (_, after) = (point.split(",") for point in first.split())
-    assert float(before) < float(after)
-
-
-def test_neighbouring_colours_differ() -> None:
-    colours = [colour_of(index, 30) for index in range(30)]
-    assert len(set(colours)) == 30
 
 
 def test_a_contest_has_the_sequences_of_its_frames() -> None:

@@ -267,7 +267,8 @@ def _examine_hosted(typed: RankingExamination, benchmark: str, questions: Questi
 
 
 def _deliver(document: Document, typed: RankingExamination) -> None:
-    from vidscore_evaluators.trust.tables import doubt_of_draws, ranking_pictures, ranking_tables
+    from vidscore_evaluators.trust.pictures import ranking_pictures
+    from vidscore_evaluators.trust.tables import doubt_of_draws, ranking_tables
 
     if typed.pictures is not None:
         folder = Path(typed.pictures)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,13 @@ import numpy as np
 
 from vidscore_evaluators.arguments import check_arguments
 from vidscore_evaluators.errors import MissingExtraError
+from vidscore_evaluators.figures._labels import TEXT_SIZE, fitted, text_width
 from vidscore_evaluators.figures.curves import Line
 from vidscore_evaluators.figures.report_curves import By, choose_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from vidscore_evaluators.report import Report
 
@@ -25,6 +28,15 @@ too light on white."""
 
 DASHES = ("-", "--", ":", "-.")
 """Line styles, which distinguish lines in print; seven colours and four styles make 28."""
+
+MARKERS = ("", "o", "x", "^")
+"""Markers on the first 28 lines, the next 28 and so on, so that no two of 112 look alike."""
+
+_MOST_INSIDE, _MOST_ROWS = 12, 24
+"""Most lines whose names stand within new axes; most names of a column outside them."""
+
+_WIDE, _WIDEST = 180.0, 300.0
+"""Width of a name from which on names stand outside, and at which one is cut in its middle."""
 
 
 def plot(
@@ -46,7 +58,8 @@ def plot(
         reports: A report, or reports by system name.
         name: Name of a curve, such as ``roc``; or of several curves, without their thresholds:
             ``precision_recall`` for ``precision_recall_50`` and ``precision_recall_75``.
-        ax: The axes to draw on, in addition to their contents; by default new pyplot axes.
+        ax: The axes to draw on, in addition to their contents; by default new pyplot axes, which
+            are wider if many or long names stand beside them.
         domain: The domain; None for the curve of all, or one line per domain if there is none.
         label: The label; likewise.
         by: ``domain`` or ``label`` for one line each.
@@ -63,7 +76,7 @@ def plot(
     check_arguments(reports=reports)
     systems = reports if isinstance(reports, Mapping) else {"": reports}
     drawn = choose_curves(systems, name, domain=domain, label=label, by=by, x=x, y=y)
-    axes = _new_axes() if ax is None else ax
+    figure, axes = _new_axes() if ax is None else (None, ax)
     before = len(axes.get_lines())
     for number, line in enumerate(drawn.lines, start=before):
         axes.plot(
@@ -71,6 +84,9 @@ def plot(
             line.y,
             color=COLOURS[number % len(COLOURS)],
             linestyle=DASHES[number % len(DASHES)],
+            marker=MARKERS[number // (len(COLOURS) * len(DASHES)) % len(MARKERS)],
+            markersize=4,
+            markevery=0.1,
             # Without it, matplotlib would name the line by its number.
             label=line.label or "_",
         )
@@ -81,8 +97,39 @@ def plot(
     axes.set_ylabel(drawn.y.label)
     axes.set_title(drawn.title)
     if any(line.label for line in drawn.lines):
-        axes.legend()
+        _add_legend(axes, figure)
+    if not any((np.isfinite(line.x) & np.isfinite(line.y)).any() for line in drawn.lines):
+        axes.text(0.5, 0.5, "no defined point", transform=axes.transAxes, ha="center")
+        if ax is None:
+            axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
     return axes
+
+
+def _add_legend(axes: Axes, figure: Figure | None) -> None:
+    """Name the lines: within the axes, or, if the names need room, beside them in a new figure."""
+    handles, labels = axes.get_legend_handles_labels()
+    names = [fitted(label, _WIDEST) for label in labels]
+    widest = max(map(text_width, names))
+    if figure is None or (len(names) <= _MOST_INSIDE and widest <= _WIDE):
+        axes.legend(handles, names)
+        return
+    columns = math.ceil(len(names) / _MOST_ROWS)
+    figure.set_layout_engine("constrained")
+    # A name at its size in points, and its line.
+    column_in = widest / TEXT_SIZE * _NAME_PT / 72.0 + 0.6
+    figure.set_figwidth(figure.get_figwidth() + columns * column_in)
+    axes.legend(
+        handles,
+        names,
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+        ncols=columns,
+        fontsize=_NAME_PT,
+    )
+
+
+_NAME_PT = 8.0
+"""Size of names beside the axes."""
 
 
 def _include_zero(axes: Axes, line: Line) -> None:
@@ -93,10 +140,10 @@ def _include_zero(axes: Axes, line: Line) -> None:
         axes.autoscale_view()
 
 
-def _new_axes() -> Axes:
-    """Axes that a notebook shows automatically, for which pyplot must know them."""
+def _new_axes() -> tuple[Figure, Axes]:
+    """A figure and axes that a notebook shows automatically, for which pyplot must know them."""
     try:
         from matplotlib import pyplot as plt  # noqa: PLC0415 - an extra
     except ImportError:
         raise MissingExtraError("Plots", "matplotlib", "plot") from None
-    return plt.subplots()[1]
+    return plt.subplots()

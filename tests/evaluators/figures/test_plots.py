@@ -8,6 +8,7 @@ from itertools import product
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 import vidscore
@@ -125,6 +126,46 @@ def test_systems_are_distinguished_by_colour_and_by_style() -> None:
 def test_twenty_eight_lines_look_different() -> None:
     looks = {(COLOURS[n % len(COLOURS)], DASHES[n % len(DASHES)]) for n in range(28)}
     assert len(looks) == 28
+
+
+def test_more_lines_have_markers_and_their_names_stand_beside_the_axes() -> None:
+    """Of eighty labels the 29th looks like the first, but for its markers."""
+    every = report(*(by_threshold(label=f"label {number}") for number in range(80)))
+    axes = every.plot("f1_by_threshold", by="label")
+    lines = axes.get_lines()
+    looks = {(line.get_color(), line.get_linestyle(), line.get_marker()) for line in lines}
+    assert len(looks) == 80
+    figure = axes.figure
+    figure.canvas.draw()
+    legend = axes.get_legend()
+    assert legend is not None
+    assert legend.get_window_extent().x0 >= axes.get_window_extent().x1
+    assert legend.get_window_extent().x1 <= figure.bbox.x1
+    assert legend.get_window_extent().y0 >= 0
+    assert axes.get_window_extent().width > 300
+    plt.close("all")
+
+
+def test_a_long_name_is_cut_in_the_legend_and_leaves_room_for_the_plot() -> None:
+    names = ["a very long name of a detector " * 4 + end for end in ("one", "two")]
+    axes = vidscore.plot({name: report(by_threshold()) for name in names}, "f1_by_threshold")
+    axes.figure.canvas.draw()
+    legend = axes.get_legend()
+    assert legend is not None
+    shown = [text.get_text() for text in legend.get_texts()]
+    assert [len(text) < 60 and text[-3:] for text in shown] == ["one", "two"]
+    assert [line.get_label() for line in axes.get_lines()] == names
+    assert legend.get_window_extent().x1 <= axes.figure.bbox.x1
+    assert axes.get_window_extent().width > 300
+    plt.close("all")
+
+
+def test_a_curve_without_a_defined_point_says_so() -> None:
+    columns = {"threshold": (0.0, 1.0), "f1": (None, None)}
+    axes = report(Curve("f1_by_threshold", columns)).plot("f1_by_threshold")
+    assert [text.get_text() for text in axes.texts] == ["no defined point"]
+    assert axes.get_xlim() == (0.0, 1.0)
+    plt.close("all")
 
 
 @pytest.mark.parametrize(

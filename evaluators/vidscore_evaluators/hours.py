@@ -11,25 +11,22 @@ import numpy as np
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.jobs import Job, evaluator_of
 from vidscore_evaluators.report import Curve, Report, overall_scores
 
 HOUR_S = 3600
 
 
-def with_hours(
-    reports: Sequence[Report],
-    evaluators: Sequence[Evaluator[Any]],
-    truth: Annotations,
-    detections: Annotations,
-) -> list[Report]:
-    """Reports with a curve of each ranking measure over the hours of the frames' times.
+def hourly_curves(
+    evaluator: Evaluator[Any], truth: Annotations, detections: Annotations
+) -> list[Curve]:
+    """A curve of each ranking measure over the hours of the frames' times.
 
     An hour has the frames whose time in the truth lies in it; without a time in the truth, that in
     the detections. A frame without any time belongs to no hour.
 
     Args:
-        reports: The reports over everything.
-        evaluators: The evaluators that made them.
+        evaluator: The evaluator.
         truth: The evaluated frames of the truth.
         detections: The detections.
     """
@@ -38,27 +35,26 @@ def with_hours(
     known = [np.full(len(aligned.listed), np.nan) if one is None else one for one in times]
     hours = np.floor(np.where(np.isnan(known[0]), known[1], known[0]) / HOUR_S)
     starts = np.unique(hours[aligned.listed & ~np.isnan(hours)])
-    parts = [aligned.take_frames(aligned.listed & (hours == start)) for start in starts]
-    return [
-        _with_curves(
-            report,
-            evaluator,
-            [int(start) * HOUR_S for start in starts.tolist()],
-            [evaluator.report(evaluator.tally(part.truth, part.detections)) for part in parts],
-        )
-        for report, evaluator in zip(reports, evaluators, strict=True)
+    parts = (aligned.take_frames(aligned.listed & (hours == start)) for start in starts)
+    values = [
+        overall_scores(evaluator.report(evaluator.tally(part.truth, part.detections)))
+        for part in parts
     ]
-
-
-def _with_curves(
-    report: Report, evaluator: Evaluator[Any], starts: Sequence[int], hourly: Sequence[Report]
-) -> Report:
-    values = [overall_scores(one) for one in hourly]
-    curves = [
+    starts_s = [int(start) * HOUR_S for start in starts.tolist()]
+    return [
         Curve(
             f"{measure}_by_hour",
-            {"hour_start_s": starts, measure: [found.get(measure) for found in values]},
+            {"hour_start_s": starts_s, measure: [found.get(measure) for found in values]},
         )
         for measure in evaluator.ranking
     ]
+
+
+def run_hours_job(job: Job) -> list[Curve]:
+    """The hourly curves of the evaluator and the sides of a job."""
+    return hourly_curves(evaluator_of(job), job.truth, job.detections)
+
+
+def with_curves(report: Report, curves: Sequence[Curve]) -> Report:
+    """A report with further curves behind its own."""
     return replace(report, scores=replace(report.scores, curves=(*report.curves, *curves)))

@@ -18,9 +18,9 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from vidscore_evaluators.alignment import align
-from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.arrays import BoolArray, distinct, run_starts
-from vidscore_evaluators.errors import EvaluatorVersionError
+from vidscore_evaluators.errors import EvaluatorVersionError, Fault
 from vidscore_evaluators.evaluator import Evaluator, Unit, tally_many
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.parameters import parameter_values, parse_parameters
@@ -101,7 +101,7 @@ def run_job(job: Job) -> bytes:
     Raises:
         EvaluatorVersionError: If the evaluator installed here is of another version.
     """
-    return tally_to_bytes(_evaluator_of(job).tally(job.truth, job.detections))
+    return tally_to_bytes(evaluator_of(job).tally(job.truth, job.detections))
 
 
 def run_outcome_job(job: Job, at: OperatingPoint = OperatingPoint()) -> Outcomes:
@@ -111,10 +111,43 @@ def run_outcome_job(job: Job, at: OperatingPoint = OperatingPoint()) -> Outcomes
         EvaluatorVersionError: If the evaluator installed here is of another version.
         ParameterError: If the evaluator has no outcomes, or none at this operating point.
     """
-    return _evaluator_of(job).outcomes(align(job.truth, job.detections), at)
+    return evaluator_of(job).outcomes(align(job.truth, job.detections), at)
 
 
-def _evaluator_of(job: Job) -> Evaluator[Any]:
+def run_scores_job(job: Job, tally: bytes | None) -> tuple[bytes, Scores]:
+    """Scores of a tally by the evaluator of a job.
+
+    Args:
+        job: Names the evaluator.
+        tally: Its tally; None for that of no frames.
+
+    Returns:
+        The tally, and its scores.
+
+    Raises:
+        EvaluatorVersionError: If the evaluator installed here is of another version.
+    """
+    evaluator = evaluator_of(job)
+    whole = evaluator.identity_tally if tally is None else tally_from_bytes(tally)
+    return tally_to_bytes(whole), evaluator.scores(whole)
+
+
+def run_faults_job(job: Job, side: Side) -> list[Fault]:
+    """Violations of the evaluator's rules in one side of a job.
+
+    Raises:
+        EvaluatorVersionError: If the evaluator installed here is of another version.
+    """
+    batch = job.truth if side is Side.TRUTH else job.detections
+    return evaluator_of(job).input_faults(side, batch)
+
+
+def evaluator_of(job: Job) -> Evaluator[Any]:
+    """The evaluator of a job.
+
+    Raises:
+        EvaluatorVersionError: If the evaluator installed here is of another version.
+    """
     evaluator = create_evaluator(job.evaluator, job.parameters, job.specification)
     if evaluator.version != job.version:
         raise EvaluatorVersionError(

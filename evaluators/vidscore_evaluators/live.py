@@ -263,8 +263,13 @@ class Accumulator:
 
     def report(self, unsettled: Tally | None = None) -> Report:
         """Report over the tally and, if given, a tally of the pending columns."""
+        whole = self.whole(unsettled)
+        return self.evaluator.report(self.evaluator.identity_tally if whole is None else whole)
+
+    def whole(self, unsettled: Tally | None = None) -> Tally | None:
+        """The tally together with one of the pending columns, if given; None if there is none."""
         tallies = self._tallies if unsettled is None else [*self._tallies, unsettled]
-        return self.evaluator.report(merge_tallies(tallies or [self.evaluator.identity_tally]))
+        return merge_tallies(tallies) if tallies else None
 
     def _join_pending(self) -> None:
         if len(self._pending) > 1:

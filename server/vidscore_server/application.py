@@ -160,7 +160,7 @@ class ScoringServer:
             ScoringService(settings, workers, self.sessions), server
         )
         ranking_service_pb2_grpc.add_RankingServiceServicer_to_server(
-            RankingService(settings, self.sessions), server
+            RankingService(settings, workers, self.sessions), server
         )
         server_service_pb2_grpc.add_ServerServiceServicer_to_server(
             ServerService(settings, self.sessions, self._gate, self.hosting), server

@@ -12,10 +12,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import pickle
+import sys
 import time
 from collections.abc import Mapping
 from concurrent.futures import Executor, Future
-from typing import TYPE_CHECKING, Protocol
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from vidscore_evaluators.errors import EvaluatorVersionError, MissingExtraError
 from vidscore_evaluators.evaluator import software_versions
@@ -206,10 +208,36 @@ def run_shipped(data: bytes, software: Mapping[str, str]) -> Shipped:
             for versions in (here, software)
         )
         return EvaluatorVersionError(f"a worker has {found}; the scoring needs {wanted}")
+    _mute_here()
+    token = _muted.set(True)
     try:
         return run_guarded(pickle.loads(data))  # noqa: S301 - what a server has written
     except Exception as error:  # noqa: BLE001 - Dask would log what it was given
         return error
+    finally:
+        _muted.reset(token)
+
+
+_muted: ContextVar[bool] = ContextVar("muted", default=False)
+
+
+class _Output:
+    """A standard stream that drops what our jobs print; a worker also does the work of others."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return len(text) if _muted.get() else self._stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _mute_here() -> None:
+    for name in ("stdout", "stderr"):
+        if not isinstance(stream := getattr(sys, name), _Output):
+            setattr(sys, name, _Output(stream))
 
 
 def _connect(address: str) -> Client:

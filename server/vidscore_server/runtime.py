@@ -16,6 +16,7 @@ from collections.abc import Callable, Hashable
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, ParamSpec, Self, TypeVar
 
@@ -109,6 +110,20 @@ _current: ContextVar[RunningCall | None] = ContextVar("running_call", default=No
 def current_running_call() -> RunningCall | None:
     """The current call; None outside of calls."""
     return _current.get()
+
+
+# --- Output
+
+
+def print_nothing() -> None:
+    """Drop what this process prints from now on: a plug-in may print hidden data."""
+    with Path(os.devnull).open("w", encoding="utf-8") as nothing:
+        for descriptor in (STDOUT, STDERR):
+            os.dup2(nothing.fileno(), descriptor)
+
+
+STDOUT, STDERR = 1, 2
+"""Descriptors of the standard streams, which child processes inherit."""
 
 
 # --- Caches

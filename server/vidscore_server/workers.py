@@ -37,6 +37,7 @@ from vidscore_evaluators.registry import usable_evaluators
 from vidscore_evaluators.runtime import initialize_worker, spawn_context, terminal_signals_blocked
 from vidscore_server.errors import WorkerLostError, WorkFailedError
 from vidscore_server.logs import log, places_of
+from vidscore_server.runtime import print_nothing
 
 if TYPE_CHECKING:
     from vidscore_evaluators.arrays import FloatArray
@@ -109,7 +110,7 @@ class WorkerPool:
             WorkerLostError: If the worker died, and so did the one that retried the job.
             WorkFailedError: If the job ended in an unexpected error.
         """
-        return await self._run(job, run_job)
+        return await self.work(job, run_job)
 
     def run_here(self, job: Job, evaluator: Evaluator[Any]) -> Tally:
         """Run a job in this process, if it is so small that handing it over would take longer.
@@ -126,13 +127,14 @@ class WorkerPool:
 
     async def outcomes(self, job: Job, at: OperatingPoint) -> Outcomes:
         """Compute the outcomes of a job; raises as `run` does."""
-        return await self._run(job, partial(run_outcome_job, at=at))
+        return await self.work(job, partial(run_outcome_job, at=at))
 
     async def draws(self, job: DrawsJob) -> FloatArray:
         """Score a system on draws of sequences; raises as `run` does."""
-        return await self._run(job, _run_draws)
+        return await self.work(job, _run_draws)
 
-    async def _run(self, job: AnyJob, work: Callable[[AnyJob], Result]) -> Result:
+    async def work(self, job: AnyJob, work: Callable[[AnyJob], Result]) -> Result:
+        """Call a function with a job, in a worker; raises as `run` does."""
         loop = asyncio.get_running_loop()
         for _ in range(ATTEMPTS):
             worker = await self._idle.get()
@@ -247,6 +249,7 @@ def _log_started(started: Future[int]) -> None:
 def _initialize(niceness: int) -> None:
     initialize_worker()
     os.nice(niceness)
+    print_nothing()
 
 
 def _warm_up() -> None:
@@ -358,6 +361,7 @@ def _run_analysis(sender: Connection, analysis: Analysis, workers: int) -> None:
     """Run an analysis, in its process."""
     initialize_worker()
     os.nice(NICENESS)
+    print_nothing()
     outcome: _Message
     try:
         document = analysis.run(workers=workers, progress=_progress_sender(sender))
@@ -435,6 +439,7 @@ def _run_bounded(sender: Connection, work: Callable[[], Any], memory_bytes: int)
     """Do bounded work, in its process."""
     initialize_worker()
     os.nice(NICENESS)
+    print_nothing()
     os.environ["OMP_NUM_THREADS"] = str(MOST_THREADS)  # of Arrow, too, which is not loaded yet
     _bound_memory(memory_bytes)
     try:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import grpc
 
 from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.jobs import Job, run_job, run_outcome_job
+from vidscore_evaluators.jobs import Job
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
-from vidscore_evaluators.trust.tiers import DrawsJob, run_draws_job
+from vidscore_evaluators.trust.tiers import DrawsJob
 from vidscore_server.application import ScoringServer
 from vidscore_server.settings import load_settings
-from vidscore_server.workers import WorkerPool
+from vidscore_server.workers import AnyJob, Result, WorkerPool
 
 
 @dataclass(frozen=True)
@@ -49,16 +49,19 @@ class PlayedWorkers(WorkerPool):
     async def run(self, job: Job) -> bytes:
         self.jobs.append(job)
         await self.gate.wait()
-        return run_job(job)
+        return await super().run(job)
 
     async def outcomes(self, job: Job, at: OperatingPoint) -> Outcomes:
         self.jobs.append(job)
         await self.gate.wait()
-        return run_outcome_job(job, at)
+        return await super().outcomes(job, at)
 
     async def draws(self, job: DrawsJob) -> FloatArray:
         await self.gate.wait()
-        return run_draws_job(job)
+        return await super().draws(job)
+
+    async def work(self, job: AnyJob, work: Callable[[AnyJob], Result]) -> Result:
+        return work(job)
 
 
 @asynccontextmanager

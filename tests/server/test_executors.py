@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import pickle
+import sys
+import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -74,7 +76,7 @@ async def test_processes_give_the_same_bytes_as_the_workers_and_yield_to_them() 
     try:
         assert await pool.capacity() == 1
         assert await pool.run(JOB) == run_job(JOB)
-        found: Any = await pool._run(JOB, _niceness)
+        found: Any = await pool.work(JOB, _niceness)
         assert found == min(19, os.nice(0) + NICENESS)  # The highest niceness of the system.
     finally:
         pool.close()
@@ -101,6 +103,35 @@ def test_an_unexpected_error_is_a_result_without_its_text(monkeypatch: pytest.Mo
     found = run_shipped(pickle.dumps(JOB), software_versions())
     assert isinstance(found, WorkFailedError)
     assert "123.456" not in str(found)
+
+
+def test_what_a_job_prints_is_dropped_and_what_others_print_is_not(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A plug-in may print the truth, and a worker of a cluster also does the work of others."""
+    others = threading.Barrier(2)
+
+    def chatty(job: Job) -> bytes:
+        print("the coordinates are 123.456")
+        print("the coordinates are 123.456", file=sys.stderr)
+        others.wait(TIMEOUT_S)
+        others.wait(TIMEOUT_S)
+        return run_job(job)
+
+    def other() -> None:
+        others.wait(TIMEOUT_S)
+        print("another's work")
+        others.wait(TIMEOUT_S)
+
+    monkeypatch.setattr("vidscore_server.workers.run_job", chatty)
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, getattr(sys, name))  # restored afterwards
+    working = threading.Thread(target=other)
+    working.start()
+    assert run_shipped(pickle.dumps(JOB), software_versions()) == run_job(JOB)
+    working.join()
+    print("done")
+    assert capsys.readouterr() == ("another's work\ndone\n", "")
 
 
 # --- A cluster, whatever happens to it

@@ -81,6 +81,19 @@ async def test_an_unexpected_error_is_reduced_to_places_without_its_text(
     assert "123.456" not in str(caught.value)
 
 
+@pytest.mark.slow
+async def test_what_a_job_prints_does_not_leave_its_process(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """A plug-in may print the truth, and the server's output is a log."""
+    pool = WorkerPool(1)
+    try:
+        await pool.run(_job(mood="chatty"))
+    finally:
+        await asyncio.to_thread(pool.close)
+    assert "123.456" not in str(capfd.readouterr())
+
+
 async def test_a_job_whose_worker_dies_is_retried(workers: WorkerPool, tmp_path: Path) -> None:
     marker = tmp_path / "crashed"
     job = _job(mood="crash_once", marker=str(marker))

@@ -233,9 +233,12 @@ class LiveScoring:
             self._add(block)
         reports = [with_warnings(one, pair.warnings) for one in self._scorer.final_reports()]
         if self._typed.hours:
-            from vidscore_evaluators.hours import with_hours
+            from vidscore_evaluators.hours import hourly_curves, with_curves
 
-            reports = with_hours(reports, self._evaluators, self._evaluated, sides[1])
+            reports = [
+                with_curves(report, hourly_curves(evaluator, self._evaluated, sides[1]))
+                for report, evaluator in zip(reports, self._evaluators, strict=True)
+            ]
         self._judge_end(reports)
         return reports
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
+from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.names import counted
 from vidscore_protos.v1 import (
@@ -51,6 +53,7 @@ from vidscore_server.domain.context import Request
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.names import parse_id, read_benchmark, read_submission
+from vidscore_server.domain.plug_ins import refuse_by_own_rules
 from vidscore_server.domain.policy_preview import preview_update
 from vidscore_server.domain.quotas import Quota, quotas_of, team_usage
 from vidscore_server.domain.release import public_definition, sees_board
@@ -222,17 +225,23 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             try:
                 data = data_of(batch)
                 digest.update(data)
-                await offload(batch_size(batch), self._add, upload, batch, data)
+                read, size = partial(self._read, upload, batch), batch_size(batch)
+                evaluators = upload.definition.evaluators
+                await refuse_by_own_rules(
+                    self._hosting.workers, evaluators, Side.TRUTH, read, size, TRUTH
+                )
+                await offload(size, self._add, upload, read, data)
             finally:
                 self._hosting.budget.release(reservation)
         return digest.hexdigest()
 
-    def _add(
-        self, upload: TruthUpload, message: annotations_pb2.AnnotationBatch, data: bytes
-    ) -> None:
+    def _read(self, upload: TruthUpload, message: annotations_pb2.AnnotationBatch) -> Annotations:
         known = ARITY_OF_GEOMETRY.get(message.geometry)
         arity = upload.arity_for(known, geometry_name(message.geometry))
-        upload.add(read_batch(message, TRUTH, BatchRules(arity, self._context.settings)), data)
+        return read_batch(message, TRUTH, BatchRules(arity, self._context.settings))
+
+    def _add(self, upload: TruthUpload, read: Callable[[], Annotations], data: bytes) -> None:
+        upload.add(read(), data)
 
     async def ListTruthRevisions(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: organiser_pb2.ListTruthRevisionsRequest, _: Responses[Any]

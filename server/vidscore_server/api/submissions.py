@@ -27,7 +27,12 @@ from vidscore_server.api.stored_frames import send_detections, send_outcomes
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.access import Caller, current_caller
 from vidscore_server.domain.append_rules import AppendRules
-from vidscore_server.domain.appends import FIELD, accepted_warnings, read_warnings
+from vidscore_server.domain.appends import (
+    FIELD,
+    accepted_warnings,
+    read_warnings,
+    refuse_detections,
+)
 from vidscore_server.domain.batches import BatchRules
 from vidscore_server.domain.benchmarks import required_benchmark
 from vidscore_server.domain.history import PastEvent, history_of
@@ -302,7 +307,9 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         rules = await self._hosting.rules.of(name)
         refuse_live(rules.definition, name)
         batch = request.detections
-        warnings = await offload(batch_size(batch), self._check, batch, rules)
+        size = batch_size(batch)
+        await refuse_detections(self._hosting.workers, rules, batch, size, self._context)
+        warnings = await offload(size, self._check, batch, rules)
         return pb.CheckDetectionsResponse(frame_count=len(batch.frame_numbers), warnings=warnings)
 
     def _check(

@@ -11,6 +11,7 @@ from typing import Any
 
 from google.longrunning import operations_pb2
 
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import (
     Fault,
     InputError,
@@ -41,6 +42,7 @@ from vidscore_server.domain.access import current_caller
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.names import read_benchmark, read_submission
+from vidscore_server.domain.plug_ins import refuse_by_own_rules
 from vidscore_server.domain.policy import Policy
 from vidscore_server.domain.scoring_session import (
     GEOMETRY_FIELDS,
@@ -60,7 +62,7 @@ from vidscore_server.domain.trust_plans import (
 from vidscore_server.errors import message_order
 from vidscore_server.runtime import offload
 from vidscore_server.settings import Settings
-from vidscore_server.workers import run_analysis
+from vidscore_server.workers import WorkerPool, run_analysis
 
 
 def read_examination(
@@ -202,11 +204,13 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
 
     Args:
         settings: The server's limits.
+        workers: The worker processes, which check the rules of plug-ins.
         sessions: The runs that are open.
     """
 
-    def __init__(self, settings: Settings, sessions: Sessions) -> None:
+    def __init__(self, settings: Settings, workers: WorkerPool, sessions: Sessions) -> None:
         self._settings = settings
+        self._workers = workers
         self._sessions = sessions
         self._running_count = 0
         self._of_team: Counter[str] = Counter()
@@ -291,13 +295,14 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
             kind = message_kind(request)
             if kind == PATH:
                 raise message_order(f"a second {PATH}", "truth or detections")
-            if kind == "truth":
-                read = partial(read_batch, request.truth, kind)
-                await offload(batch_size(request.truth), contest.add_truth, read)
+            side, batch = Side(kind), getattr(request, kind)
+            read, size = partial(read_batch, batch, kind), batch_size(batch)
+            whole = partial(read, contest.rules(side))
+            await refuse_by_own_rules(self._workers, contest.evaluators, side, whole, size, kind)
+            if side is Side.TRUTH:
+                await offload(size, contest.add_truth, read)
             else:
-                batch = request.detections
-                read = partial(read_batch, batch, kind)
-                await offload(batch_size(batch), contest.add_detections, request.system, read)
+                await offload(size, contest.add_detections, request.system, read)
         return await asyncio.to_thread(contest.analysis)
 
     def _contest(self, message: ranking_service_pb2.ExaminationConfiguration) -> UploadedContest:

@@ -15,7 +15,8 @@ from vidscore_evaluators.live import Accumulator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.tally import Tally
 from vidscore_evaluators.tally_bytes import tally_from_bytes
-from vidscore_server.runtime import LARGE, offload
+from vidscore_server.domain.plug_ins import report_of
+from vidscore_server.runtime import offload
 from vidscore_server.settings import Settings
 from vidscore_server.workers import WorkerPool
 
@@ -129,9 +130,13 @@ class Accumulation:
         """
         made = []
         for share, tally in zip(shares, tallies, strict=True):
-            unsettled = None if share.accumulator.can_compact else tally
-            size = 0 if here else LARGE
-            made.append(await offload(size, share.accumulator.report, unsettled))
+            accumulator = share.accumulator
+            unsettled = None if accumulator.can_compact else tally
+            if here:
+                made.append(accumulator.report(unsettled))
+                continue
+            whole = await asyncio.to_thread(accumulator.whole, unsettled)
+            made.append(await report_of(self._workers, accumulator.evaluator, whole))
         return made
 
     async def _tally(self, job: Job | None) -> Tally | None:

@@ -23,6 +23,7 @@ from vidscore_server.domain.appends import (
     PendingAppend,
     append_command,
     check_appends,
+    refuse_detections,
 )
 from vidscore_server.domain.benchmarks import Benchmarks
 from vidscore_server.domain.byte_budget import ByteBudget
@@ -34,6 +35,7 @@ from vidscore_server.runtime import failpoint, offload
 from vidscore_server.store import Transaction
 from vidscore_server.store.errors import AlreadyExistsError
 from vidscore_server.store.records import SubmissionRecord
+from vidscore_server.workers import WorkerPool
 
 MAXIMUM_GROUP = 1_000
 """Maximum number of batches in a group: with more, the first would wait needlessly."""
@@ -52,14 +54,18 @@ class AppendQueue:
         context: The hosting context.
         benchmarks: Its benchmarks.
         budget: Upper bound on the bytes of batches that are received but not stored.
+        workers: The worker processes, which check the rules of plug-ins.
 
     Attributes:
         held_count: Number of batches that are received, and neither stored nor refused yet.
     """
 
-    def __init__(self, context: Context, benchmarks: Benchmarks, budget: ByteBudget) -> None:
+    def __init__(
+        self, context: Context, benchmarks: Benchmarks, budget: ByteBudget, workers: WorkerPool
+    ) -> None:
         self.held_count = 0
         self._budget = budget
+        self._workers = workers
         self._context = context
         self._benchmarks = benchmarks
         self._waiting: deque[PendingAppend] = deque()
@@ -92,8 +98,10 @@ class AppendQueue:
 
         Raises:
             LimitError: If it is larger than the whole budget.
+            InputError: If it breaks a rule of a plug-in; the other rules are checked later.
         """
         arrival_time = self._context.clock()  # before it waits for anything
+        await refuse_detections(self._workers, target.rules, message, size, self._context)
         reservation = await self._budget.reserve(target, target.team, held_bytes)
         stored: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append(

@@ -10,13 +10,14 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
 import orjson
 from msgspec.structs import replace
 
-from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
 from vidscore_server.domain.append_rules import MAXIMUM_WARNINGS, AppendRules, check_batch
 from vidscore_server.domain.batches import (
@@ -27,7 +28,9 @@ from vidscore_server.domain.batches import (
     pack,
 )
 from vidscore_server.domain.byte_budget import Reservation
+from vidscore_server.domain.context import Context
 from vidscore_server.domain.names import StreamName, SubmissionName
+from vidscore_server.domain.plug_ins import refuse_by_own_rules
 from vidscore_server.domain.quotas import refuse_ended, refuse_more_bytes
 from vidscore_server.domain.states import Event, is_draft, move
 from vidscore_server.errors import (
@@ -40,6 +43,7 @@ from vidscore_server.errors import (
 from vidscore_server.settings import MEBIBYTE, Settings
 from vidscore_server.store import Transaction
 from vidscore_server.store.records import BatchRecord, FrameNumbers, StreamRecord, SubmissionRecord
+from vidscore_server.workers import WorkerPool
 
 FIELD = "detections"
 
@@ -147,6 +151,27 @@ def check_appends(
             *check_appends(appends[:half], settings, codec),
             *check_appends(appends[half:], settings, codec),
         ]
+
+
+async def refuse_detections(
+    workers: WorkerPool, rules: AppendRules, message: Any, size: int, context: Context
+) -> None:
+    """Refuse a batch of detections that breaks a rule of a plug-in.
+
+    Args:
+        workers: The worker processes.
+        rules: Rules of the benchmark.
+        message: The batch, as it was received.
+        size: Number of its frames and coordinates.
+        context: The hosting context.
+
+    Raises:
+        InputError: With every fault; the other errors are those of `refuse_by_own_rules`.
+    """
+    limits = BatchRules(rules.arity, context.settings)
+    read = partial(context.codec.read_batch, message, FIELD, limits)
+    evaluators = rules.definition.evaluators
+    await refuse_by_own_rules(workers, evaluators, Side.DETECTIONS, read, size, FIELD)
 
 
 def accepted_warnings(

@@ -19,6 +19,7 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.names import control_faults, holds_controls
+from vidscore_evaluators.registry import is_built_in
 from vidscore_server.settings import Settings
 from vidscore_server.store.errors import StoreDamagedError
 from vidscore_server.store.records import FrameName, FrameNumbers
@@ -225,6 +226,8 @@ def rule_faults(
 ) -> list[Fault]:
     """Faults that evaluators find in a batch, without duplicates.
 
+    The rules of plug-ins are checked by `vidscore_server.domain.plug_ins`.
+
     Args:
         evaluators: The evaluators.
         side: Side of the batch.
@@ -232,11 +235,23 @@ def rule_faults(
         source: Where they stand, for messages.
     """
     faults = (
-        structs.replace(fault, source=source, field=_frame_field(fault))
+        fault
         for evaluator in evaluators
+        if not has_own_rules(evaluator)
         for fault in evaluator.input_faults(side, batch)
     )
-    return list(dict.fromkeys(faults))
+    return placed_faults(faults, source)
+
+
+def has_own_rules(evaluator: Evaluator[Any]) -> bool:
+    """Whether an evaluator is that of a plug-in, and has rules for its input."""
+    return not is_built_in(evaluator.name) and type(evaluator).faults is not Evaluator.faults
+
+
+def placed_faults(faults: Iterable[Fault], source: str) -> list[Fault]:
+    """Faults of an evaluator with their place in the request, without duplicates."""
+    placed = (structs.replace(fault, source=source, field=_frame_field(fault)) for fault in faults)
+    return list(dict.fromkeys(placed))
 
 
 def _frame_field(fault: Fault) -> str:

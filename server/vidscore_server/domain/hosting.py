@@ -47,6 +47,7 @@ class Hosting:
 
     Attributes:
         context: The hosting context.
+        workers: The worker processes.
         leases: Leases of this server.
         benchmarks: Benchmarks.
         truth: Their truth.
@@ -74,6 +75,7 @@ class Hosting:
 
     def __init__(self, context: Context, workers: WorkerPool, executor: JobRunner) -> None:
         self.context = context
+        self.workers = workers
         self.leases = Leases(context)
         self.benchmarks = Benchmarks(context)
         self.truth = TruthStore(context, self.leases)
@@ -84,9 +86,9 @@ class Hosting:
         self.disqualifications = Disqualifications(context, self.benchmarks)
         self.invitations = Invitations(context)
         self.budget = ByteBudget(context.settings)
-        self.appends = AppendQueue(context, self.benchmarks, self.budget)
+        self.appends = AppendQueue(context, self.benchmarks, self.budget, workers)
         self.live_answers = LiveAnswers(
-            context, self.benchmarks, self.rules, self.submissions, self.budget
+            context, self.benchmarks, self.rules, self.submissions, self.budget, workers
         )
         self.scorer = Scorer(context, self.benchmarks, self.truth, workers, executor)
         self.scheduler = Scheduler(context, self.benchmarks, self.scorer, self.leases)

@@ -174,18 +174,19 @@ class LiveScores:
     async def _take(self, kept: _Kept, basis: Basis, news: News) -> None:
         """Tally the newly completed sequences, and make reports over all completed ones."""
         run, definition = news.run, news.raw.definition
-        tallies: list[Tally] = []
+        added: list[Tally] = []
         if news.completed:
             evaluators = definition.evaluators
-            tallies = await self._scorer.tallies(evaluators, news.truth, news.detections)
-        run.take(news, tallies)
+            added = await self._scorer.tallies(evaluators, news.truth, news.detections)
+        run.take(news, added)
         kept.run = run
         self._bound_memory(kept)
         if (basis, run.completed) == kept.covers:
             return
         reports: list[Report] = []
         if run.frame_count >= definition.policy.minimum_frames:
-            reports = await asyncio.to_thread(run.reports)
+            tallies = await asyncio.to_thread(run.tallies)
+            reports = await self._scorer.reports(definition.evaluators, tallies)
         kept.score = LiveScore(definition, tuple(reports), news.raw.revision, news.raw.partial)
         kept.covers = (basis, run.completed)
 

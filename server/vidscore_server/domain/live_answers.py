@@ -28,6 +28,7 @@ from vidscore_server.domain.appends import (
     FirstFramesError,
     PendingAppend,
     check_appends,
+    refuse_detections,
     refuse_stale,
 )
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
@@ -55,6 +56,7 @@ from vidscore_server.store.records import (
     StreamRecord,
     SubmissionRecord,
 )
+from vidscore_server.workers import WorkerPool
 
 LIVE_STREAM = "live"
 """The append stream of the answers of a submission."""
@@ -141,6 +143,7 @@ class LiveAnswers:
         rules: Rules of appends to them.
         submissions: Their submissions.
         budget: Upper bound on the bytes of answers that are received but not stored.
+        workers: The worker processes, which check the rules of plug-ins.
     """
 
     def __init__(
@@ -150,12 +153,14 @@ class LiveAnswers:
         rules: RuleCache,
         submissions: Submissions,
         budget: ByteBudget,
+        workers: WorkerPool,
     ) -> None:
         self._context = context
         self._benchmarks = benchmarks
         self._rules = rules
         self._submissions = submissions
         self._budget = budget
+        self._workers = workers
 
     async def begin(self, request: Request, name: SubmissionName) -> LiveCall:
         """Begin a call, which replaces earlier calls; the first call starts the clock.
@@ -253,6 +258,7 @@ class LiveAnswers:
         arrival_time = self._context.clock()  # before it waits for anything
         target = call.target
         target.rules = await self._rules.of(target.stream.benchmark)
+        await refuse_detections(self._workers, target.rules, message, size, self._context)
         reservation = await self._budget.reserve(target, target.team, held_bytes)
         try:
             stored: asyncio.Future[int] = asyncio.get_running_loop().create_future()

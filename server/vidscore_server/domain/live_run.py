@@ -20,13 +20,12 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey, concatenat
 from vidscore_evaluators.arrays import BoolArray
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.live import Accumulator
-from vidscore_evaluators.report import Report
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Tally
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.parts import truth_to_score
 from vidscore_server.domain.portions import public_side
-from vidscore_server.domain.scorer import Scorer, Sides, quoting_nothing
+from vidscore_server.domain.scorer import Scorer, Sides
 from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord
 
@@ -162,10 +161,9 @@ class LiveRun:
         tally_bytes = sum(accumulator.tally_bytes for accumulator in self.accumulators)
         self.held_bytes = news.waiting.held_bytes + tally_bytes
 
-    def reports(self) -> list[Report]:
-        """Reports over the completed sequences."""
-        with quoting_nothing():
-            return [accumulator.report() for accumulator in self.accumulators]
+    def tallies(self) -> list[Tally | None]:
+        """Tallies over the completed sequences; None if there are none."""
+        return [accumulator.whole() for accumulator in self.accumulators]
 
 
 class News(Struct, frozen=True, eq=False):

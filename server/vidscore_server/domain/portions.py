@@ -16,16 +16,16 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
-from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.tally import Tally, merge_tallies
 from vidscore_evaluators.tally_bytes import tally_to_bytes
-from vidscore_evaluators.trust.resampling import score_draws
+from vidscore_evaluators.trust.tiers import DrawsJob
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.policy import Visibility
 from vidscore_server.domain.private_part import Portion, answered_portion, private_frames
@@ -114,24 +114,27 @@ class PartTallies:
                 for row, tally in enumerate(tallies)
             ]
 
-    def parts(self) -> dict[Portion, list[Tally]]:
-        """By part of the data, the tally of each evaluator; everything comes first."""
+    def parts(self) -> dict[Portion, list[Tally | None]]:
+        """By part of the data, the tally of each evaluator; everything comes first.
+
+        None if a part has no frames.
+        """
         portions = [Portion.WHOLE]
         if self._definition.policy.keeps_private:
             portions += [Portion.PUBLIC, Portion.PRIVATE]
         return {portion: self._merged(portion) for portion in portions}
 
-    def _merged(self, portion: Portion) -> list[Tally]:
+    def _merged(self, portion: Portion) -> list[Tally | None]:
         own = [
             tallies for (of, _), tallies in self._tallies.items() if portion in {of, Portion.WHOLE}
         ]
         return [
-            merge_tallies([evaluator.identity_tally, *(tallies[row] for tallies in own)])
-            for row, evaluator in enumerate(self._evaluators)
+            merge_tallies([tallies[row] for tallies in own]) if own else None
+            for row in range(len(self._evaluators))
         ]
 
-    def estimates(self, key: str) -> list[dict[str, float | None] | None]:
-        """Bootstrap estimates of each evaluator's ranking measures, if the policy asks for them.
+    def estimate_jobs(self, key: str) -> list[DrawsJob | None]:
+        """The work for `estimate` of each evaluator's ranking measures, if the policy asks for it.
 
         Args:
             key: Keys the noise.
@@ -143,13 +146,13 @@ class PartTallies:
             for (_, sequence), tallies in sorted(self._tallies.items(), key=_in_order)
             if sequence is not None
         }
-        times = bootstrap_times(key, list(by_sequence))
+        times = np.array([bootstrap_times(key, list(by_sequence))], dtype=np.int64)
         return [
-            estimate(
+            DrawsJob.of(
                 evaluator,
-                list(self._definition.ranking(evaluator)),
-                [tallies[row] for tallies in by_sequence.values()],
+                [tally_to_bytes(tallies[row]) for tallies in by_sequence.values()],
                 times,
+                list(self._definition.ranking(evaluator)),
             )
             for row, evaluator in enumerate(self._evaluators)
         ]
@@ -197,23 +200,19 @@ def _exponential(key: str, sequence: SequenceKey) -> float:
     return -math.log(uniform)
 
 
-def estimate(
-    evaluator: Evaluator[Any],
-    names: Sequence[str],
-    tallies: Sequence[Tally],
-    times: Sequence[int],
+async def estimate(
+    draws: Callable[[DrawsJob], Awaitable[FloatArray]], job: DrawsJob
 ) -> dict[str, float | None]:
-    """Measures over everything, with each sequence counted a given number of times.
+    """The measures of a job over everything, with each sequence counted as often as it says.
 
     Args:
-        evaluator: The evaluator.
-        names: The measures.
-        tallies: Tallies of single sequences.
-        times: How often each counts.
+        draws: Runs the job.
+        job: The job, of one draw.
     """
-    if not tallies:
-        return dict.fromkeys(names)
-    packed = tuple(map(tally_to_bytes, tallies))
-    [[draw]] = score_draws(evaluator, [packed], np.array([times], dtype=np.int64))
-    found = {name: draw.values.get((None, None, name)) for name in names}
-    return {name: None if value is None else float(value) for name, value in found.items()}
+    if not job.tallies:
+        return dict.fromkeys(job.measures)
+    [values] = (await draws(job)).tolist()
+    return {
+        name: None if math.isnan(value) else value
+        for name, value in zip(job.measures, values, strict=True)
+    }

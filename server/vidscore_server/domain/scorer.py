@@ -16,9 +16,10 @@ from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Evaluator, Unit
+from vidscore_evaluators.hours import run_hours_job
 from vidscore_evaluators.jobs import PARTS_PER_WORKER, Job, make_job, split, unit_of
 from vidscore_evaluators.names import counted
-from vidscore_evaluators.report import Report
+from vidscore_evaluators.report import Curve, Report
 from vidscore_evaluators.streaming_accuracy import StreamingAnswers, online_reports
 from vidscore_evaluators.tally import Tally, merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes
@@ -38,8 +39,9 @@ from vidscore_server.domain.parts import (
     sides_to_score,
     without_truth,
 )
+from vidscore_server.domain.plug_ins import report_of
 from vidscore_server.domain.policy import SubmittedNames
-from vidscore_server.domain.portions import PartTallies, Place, places, public_side
+from vidscore_server.domain.portions import PartTallies, Place, estimate, places, public_side
 from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.scores import PackedReport, Result, pack_report, submitted_names
 from vidscore_server.domain.truth import TruthStore
@@ -145,7 +147,15 @@ class Scorer:
                 del both, came
             key = self._context.keyed(name.benchmark, f"estimate/{name.submission}/{revision}")
             streaming, doubts = await self._streaming(plan, runner)
-            results = await asyncio.to_thread(_results, plan, tallies, submitted, key, streaming)
+            reports = {
+                portion: await self.reports(plan.definition.evaluators, own)
+                for portion, own in (await asyncio.to_thread(tallies.parts)).items()
+            }
+            jobs = await asyncio.to_thread(tallies.estimate_jobs, key)
+            estimates = [None if job is None else await estimate(self.draws, job) for job in jobs]
+            results = await asyncio.to_thread(
+                _results, plan, reports, estimates, submitted, streaming
+            )
             warnings = (*late_warnings(checks), *doubts)
             return [replace(result, warnings=warnings) for result in results]
 
@@ -180,7 +190,7 @@ class Scorer:
         for budget_s in answers.budgets_s:
             held = await asyncio.to_thread(answers.held, budget_s)
             tallies = await self.tallies(evaluators, answers.truth, held, runner=runner)
-            by_budget.append(await asyncio.to_thread(reports_of, evaluators, tallies))
+            by_budget.append(await self.reports(evaluators, tallies))
         return online_reports(evaluators, answers, by_budget)
 
     async def _place_tallies(
@@ -280,19 +290,48 @@ class Scorer:
         part_count = PARTS_PER_WORKER * await runner.capacity()
         unit = unit_of(evaluators)
         parts = await asyncio.to_thread(list, split(truth, detections, part_count, unit))
+        parts = parts or [(truth, detections)]
         async with asyncio.TaskGroup() as tasks:
             running = [
                 [tasks.create_task(_tallied(runner, make_job(entry, *part))) for part in parts]
                 for entry in evaluators
             ]
         return [
-            await asyncio.to_thread(_tally, evaluator, [task.result() for task in done])
-            for evaluator, done in zip(evaluators, running, strict=True)
+            await asyncio.to_thread(_merged, [task.result() for task in done]) for done in running
         ]
 
+    async def reports(
+        self, evaluators: Sequence[Evaluator[Any]], tallies: Sequence[Tally | None]
+    ) -> list[Report]:
+        """The reports of evaluators over hidden truth.
+
+        Args:
+            evaluators: The evaluators.
+            tallies: The tally of each; None for that of no frames.
+
+        Raises:
+            WorkFailedError: As for `quoting_nothing`, or if a plug-in fails.
+        """
+        with quoting_nothing():
+            return [
+                await report_of(self._workers, evaluator, tally)
+                for evaluator, tally in zip(evaluators, tallies, strict=True)
+            ]
+
+    async def hourly_curves(
+        self, evaluators: Sequence[Evaluator[Any]], truth: Annotations, detections: Annotations
+    ) -> list[list[Curve]]:
+        """Curves of each evaluator by the hours of the frames' times; raises as `reports` does."""
+        with quoting_nothing():
+            return [
+                await self._workers.work(make_job(evaluator, truth, detections), run_hours_job)
+                for evaluator in evaluators
+            ]
+
     async def draws(self, job: DrawsJob) -> FloatArray:
-        """Scores of a system on draws of sequences, in a worker."""
-        return await self._workers.draws(job)
+        """Scores of a system on draws of sequences, in a worker; raises as `reports` does."""
+        with quoting_nothing():
+            return await self._workers.draws(job)
 
     def frames_lack_truth(self, reader: Reader, name: SubmissionName, revision: int) -> bool:
         """Whether a frame of a submission is not in a revision of the truth."""
@@ -396,18 +435,8 @@ async def _tallied(runner: JobRunner, job: Job) -> bytes:
         return await runner.run(job)
 
 
-def _tally(evaluator: Evaluator[Any], data: list[bytes]) -> Tally:
-    return merge_tallies([evaluator.identity_tally, *map(tally_from_bytes, data)])
-
-
-def reports_of(evaluators: Sequence[Evaluator[Any]], tallies: Sequence[Tally]) -> list[Report]:
-    """The reports of evaluators over hidden truth.
-
-    Raises:
-        WorkFailedError: As for `quoting_nothing`.
-    """
-    with quoting_nothing():
-        return [one.report(tally) for one, tally in zip(evaluators, tallies, strict=True)]
+def _merged(data: list[bytes]) -> Tally:
+    return merge_tallies([*map(tally_from_bytes, data)])
 
 
 def _answers(plan: _Plan) -> dict[Portion, StreamingAnswers]:
@@ -430,19 +459,16 @@ def _answers(plan: _Plan) -> dict[Portion, StreamingAnswers]:
 
 def _results(
     plan: _Plan,
-    tallies: PartTallies,
+    reports: Mapping[Portion, Sequence[Report]],
+    estimates: Sequence[dict[str, float | None] | None],
     submitted: SubmittedNames,
-    key: str,
     streaming: StreamingReports,
 ) -> list[Result]:
     definition = plan.definition
-    by_portion, estimates = tallies.parts(), tallies.estimates(key)
 
-    def packed(row: int, portion: Portion, tally: Tally) -> PackedReport:
+    def packed(row: int, portion: Portion, report: Report) -> PackedReport:
         evaluator = definition.evaluators[row]
         online = streaming[portion][row] if portion in streaming else None
-        with quoting_nothing():
-            report = evaluator.report(tally)
         return pack_report(definition, evaluator, report, submitted, online)
 
     return [
@@ -451,7 +477,7 @@ def _results(
             plan.revision,
             definition.configurations[evaluator.name],
             plan.partial,
-            {portion: packed(row, portion, own[row]) for portion, own in by_portion.items()},
+            {portion: packed(row, portion, own[row]) for portion, own in reports.items()},
             estimates[row],
         )
         for row, evaluator in enumerate(definition.evaluators)

@@ -15,6 +15,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from enum import StrEnum
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
@@ -28,6 +29,7 @@ from vidscore_evaluators.report import Report
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_server.domain.accumulation import BYTES_PER_ROW, COMPACT_BYTES, Accumulation
 from vidscore_server.domain.batches import BatchRules, ReadBatch, placed_in, rule_faults
+from vidscore_server.domain.plug_ins import refuse_by_own_rules
 from vidscore_server.errors import message_order
 from vidscore_server.runtime import LARGE, offload
 from vidscore_server.settings import Settings
@@ -276,8 +278,17 @@ class ScoringSession:
         with self._failing():
             self._require(State.RECEIVING, side.value, "a configuration")
             await self._until_there_is_room()
+            rules = BatchRules(self._configuration.arities[side], self._settings)
             async with self._columns:
-                await offload(size, self._take_in, side, read, source)
+                await refuse_by_own_rules(
+                    self._workers,
+                    self._configuration.evaluators,
+                    side,
+                    partial(read, rules),
+                    size,
+                    source,
+                )
+                await offload(size, self._take_in, side, partial(read, rules), source)
             self._refuse_too_much_buffered()
             self._changed.set()
 
@@ -316,8 +327,8 @@ class ScoringSession:
             self._configuration.evaluators, self._settings, self._workers
         )
 
-    def _take_in(self, side: Side, read: ReadBatch, source: str) -> None:
-        batch = read(BatchRules(self._configuration.arities[side], self._settings))
+    def _take_in(self, side: Side, read: Callable[[], Annotations], source: str) -> None:
+        batch = read()
         self._refuse_forbidden(side, batch, source)
         self._count_frames(side, batch)
         with placed_in(source):

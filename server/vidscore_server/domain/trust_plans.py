@@ -282,18 +282,25 @@ class UploadedContest:
     Args:
         examination: Which systems are compared, and how.
         settings: The server's limits.
+
+    Attributes:
+        evaluators: The evaluators.
     """
 
     def __init__(self, examination: Examination, settings: Settings) -> None:
         self._examination = examination
         self._settings = settings
         self._specification = examination.definition.specification
-        self._evaluators = [request.create() for request in self._requests()]
+        self.evaluators = [request.create() for request in self._requests()]
         self._truth = _Frames(Side.TRUTH, examination.definition.arity(Side.TRUTH))
         self._systems = [
             _Frames(Side.DETECTIONS, examination.definition.arity(Side.DETECTIONS))
             for _ in examination.systems
         ]
+
+    def rules(self, side: Side) -> BatchRules:
+        """Limits of the batches of a side."""
+        return BatchRules(self._examination.definition.arity(side), self._settings)
 
     def add_truth(self, read: ReadBatch) -> None:
         """Add frames of the truth.
@@ -330,7 +337,7 @@ class UploadedContest:
         systems = [system.joined() for system in self._systems]
         for index, detections in enumerate(systems):
             with placed_in(f"{PATH}.systems[{index}]"):
-                check_system(self._evaluators, truth, detections, self._specification)
+                check_system(self.evaluators, truth, detections, self._specification)
         named = dict(zip(self._examination.systems, systems, strict=True))
         with placed_in("truth"):
             contest = Contest.of(truth, named, self._specification)
@@ -341,10 +348,10 @@ class UploadedContest:
             yield entry.request(self._specification)
 
     def _add(self, frames: _Frames, read: ReadBatch, source: str) -> None:
-        batch = read(BatchRules(frames.arity, self._settings))
+        batch = read(self.rules(frames.side))
         names = frame_names(batch)
         faults = [
-            *rule_faults(self._evaluators, frames.side, batch, source),
+            *rule_faults(self.evaluators, frames.side, batch, source),
             *repeated_frames(names, frames.seen, source),
         ]
         if faults:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from vidscore_evaluators.alignment import frames_in
 from vidscore_evaluators.annotations import Annotations, Side, concatenate, empty_annotations
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.hours import with_hours
+from vidscore_evaluators.hours import with_curves
 from vidscore_evaluators.report import Report
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.batches import unpacked
@@ -21,7 +21,7 @@ from vidscore_server.domain.context import Context
 from vidscore_server.domain.live import REST_FACTOR
 from vidscore_server.domain.live_run import State
 from vidscore_server.domain.names import SubmissionName
-from vidscore_server.domain.scorer import Scorer, Sides, quoting_nothing, reports_of
+from vidscore_server.domain.scorer import Scorer, Sides
 from vidscore_server.errors import PermissionDeniedError
 from vidscore_server.store import Reader
 
@@ -124,10 +124,9 @@ class Windows:
         if not truth.frame_count:
             return None
         tallies = await self._scorer.tallies(evaluators, truth, detections)
-        reports = reports_of(evaluators, tallies)
-        with quoting_nothing():
-            told = await asyncio.to_thread(with_hours, reports, evaluators, truth, detections)
-        return ScoreWindow(truth.frame_count, tuple(told))
+        reports = await self._scorer.reports(evaluators, tallies)
+        curves = await self._scorer.hourly_curves(evaluators, truth, detections)
+        return ScoreWindow(truth.frame_count, tuple(map(with_curves, reports, curves)))
 
     def _last(self, reader: Reader, name: SubmissionName, size: int) -> Sides | None:
         """Both sides, with the detections of the last frames of each stream."""

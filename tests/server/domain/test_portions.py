@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from typing import Any
 
@@ -14,9 +15,10 @@ from tests.server.domain.attacks import Places, centre, scene
 from tests.support.varieties import mostly_nightly
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.report import report_to_dict
 from vidscore_evaluators.testing.examples import example_count
-from vidscore_evaluators.trust.systems import only_sequence
+from vidscore_evaluators.trust.tiers import DrawsJob, run_draws_job
 from vidscore_server.domain import portions
 from vidscore_server.domain.definition import Definition, definition_from_dict
 from vidscore_server.domain.portions import (
@@ -51,6 +53,14 @@ def tallied(definition: Definition, truth: Annotations, detections: Annotations)
     return found
 
 
+def estimates(tallies: PartTallies, key: str) -> list[dict[str, float | None] | None]:
+    async def run(job: DrawsJob) -> FloatArray:
+        return run_draws_job(job)
+
+    jobs = tallies.estimate_jobs(key)
+    return [None if job is None else asyncio.run(estimate(run, job)) for job in jobs]
+
+
 cells = st.integers(0, 30).map(lambda cell: centre(7 * cell))
 scenes = st.dictionaries(
     st.integers(0, SEQUENCES - 1), st.lists(cells, min_size=1, max_size=3, unique=True)
@@ -60,7 +70,7 @@ scenes = st.dictionaries(
 def reports(definition: Definition, tallies: PartTallies, portion: Portion) -> list[Any]:
     own = tallies.parts()[portion]
     return [
-        report_to_dict(entry.report(tally))
+        report_to_dict(entry.report(tally or entry.identity_tally))
         for entry, tally in zip(definition.evaluators, own, strict=True)
     ]
 
@@ -96,7 +106,7 @@ def test_private_data_does_not_change_the_public_part(
     found = [tallied(definition, boxes(places), boxes(detections)) for places in (truth, changed)]
     one, another = (reports(definition, tallies, Portion.PUBLIC) for tallies in found)
     assert one == another
-    assert found[0].estimates("key") == found[1].estimates("key")
+    assert estimates(found[0], "key") == estimates(found[1], "key")
 
 
 def test_a_part_is_scored_as_if_there_were_no_other() -> None:
@@ -154,7 +164,7 @@ def test_an_estimate_does_not_depend_on_private_sequences() -> None:
     definition = defined(private_sequences=PRIVATE, visibility="bootstrap")
     truth = boxes({row: [centre(0)] for row in range(SEQUENCES)})
     tallies = tallied(definition, truth, boxes({row: [centre(0)] for row in (0, 2)}))
-    one, *_ = tallies.estimates("key")
+    one, *_ = estimates(tallies, "key")
     assert one is not None
     assert one["f1"] == 1.0
 
@@ -200,18 +210,17 @@ def test_the_weights_are_those_of_the_bayesian_bootstrap() -> None:
     assert variance == pytest.approx(0.0267, abs=0.004)
 
 
-def test_an_estimate_is_the_score_with_weighted_sequences() -> None:
+def test_an_estimate_is_the_score_with_weighted_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
     """12 times a sequence with 5 hits, 4 times one with 5 misses: F1 = 120 / (120 + 20)."""
+    monkeypatch.setattr(portions, "bootstrap_times", lambda *_: [12, 4])
     definition = defined(visibility="bootstrap")
-    evaluator = definition.evaluators[0]
     truth = boxes({0: [centre(0)], 1: [centre(0)]}, 2)
-    detections = boxes({0: [centre(0)]}, 2)
-    tallies = [
-        evaluator.tally(only_sequence(truth, key), only_sequence(detections, key))
-        for key in truth.sequences
-    ]
-    assert estimate(evaluator, ["f1"], tallies, [12, 4]) == {"f1": 120 / 140}
-    assert estimate(evaluator, ["f1"], [], []) == {"f1": None}
+    tallies = tallied(definition, truth, boxes({0: [centre(0)]}, 2))
+    assert estimates(tallies, "key")[0] == {"f1": 120 / 140}
+
+
+def test_an_estimate_over_nothing_is_undefined() -> None:
+    assert estimates(PartTallies(defined(visibility="bootstrap")), "key")[0] == {"f1": None}
 
 
 def test_an_estimate_is_stored_beside_the_score_if_the_policy_asks_for_it() -> None:
@@ -219,13 +228,13 @@ def test_an_estimate_is_stored_beside_the_score_if_the_policy_asks_for_it() -> N
     truth = boxes({row: [centre(0)] for row in range(SEQUENCES)})
     hits = boxes({row: [centre(0)] for row in (0, 1)})
     tallies = tallied(definition, truth, hits)
-    one, *_ = tallies.estimates("key")
-    other, *_ = tallies.estimates("another")
+    one, *_ = estimates(tallies, "key")
+    other, *_ = estimates(tallies, "another")
     assert one is not None
     assert other is not None
     assert one["f1"] != other["f1"]
-    assert one == tallies.estimates("key")[0]
+    assert one == estimates(tallies, "key")[0]
     ladder = structs.replace(
         definition, policy=dataclasses.replace(definition.policy, visibility="ladder")
     )
-    assert tallied(ladder, truth, hits).estimates("key") == [None] * 3
+    assert estimates(tallied(ladder, truth, hits), "key") == [None] * 3

@@ -6,6 +6,7 @@ Its scores are meaningless; with it, tests of the server can be slow, fail and d
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -31,10 +32,11 @@ FORBIDDEN_NUMBER = 666
 class MoodyParameters:
     """Parameters of `Moody`."""
 
-    mood: Literal["calm", "slow", "crash", "crash_once", "error", "exit", "input_error"] = (
-        parameter("calm", "What it does when it gets frames.")
-    )
+    mood: Literal[
+        "calm", "slow", "crash", "crash_once", "error", "exit", "input_error", "chatty"
+    ] = parameter("calm", "What it does when it gets frames.")
     when_scoring: bool = parameter(False, "Whether it does so when it computes scores instead.")
+    when_checking: bool = parameter(False, "Whether it does so when it checks frames instead.")
     delay_s: float = parameter(0.0, "How long it is slow.", unit="s", minimum=0.0, maximum=60.0)
     marker: str = parameter("", "File that says that it was at work.")
     whole_sequences: bool = parameter(False, "Whether it needs whole sequences.")
@@ -66,12 +68,15 @@ class Moody(Evaluator[MoodyParameters]):
     def faults(self, side: Side, annotations: Annotations) -> Sequence[Fault]:
         """Forbid one frame number."""
         del side
+        if self.parameters.when_checking:
+            self._act()
         forbidden = np.flatnonzero(annotations.frame_numbers == FORBIDDEN_NUMBER)
         return [Fault("a forbidden frame", "another", entry=row) for row in forbidden.tolist()]
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         """Count frames and objects."""
-        if len(aligned.listed) and not self.parameters.when_scoring:
+        when = self.parameters
+        if len(aligned.listed) and not (when.when_scoring or when.when_checking):
             self._act()
         truth = aligned.truth
         names = [key.sequence for key in truth.sequences]
@@ -110,6 +115,10 @@ class Moody(Evaluator[MoodyParameters]):
         mood, again = self.parameters.mood, self._has_begun_before()
         if mood == "slow":
             time.sleep(self.parameters.delay_s)
+        if mood == "chatty":
+            print("the coordinates are 123.456")
+            print("the coordinates are 123.456", file=sys.stderr)
+            subprocess.run(["echo", "the coordinates are 123.456"], check=True)
         if mood == "error":
             raise RuntimeError("the coordinates are 123.456")
         if mood == "exit":

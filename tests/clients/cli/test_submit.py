@@ -24,9 +24,11 @@ def test_a_refused_file_leaves_no_submission_and_uses_no_quota(
 ) -> None:
     """SpotGEO has five frames per sequence."""
     (folder / "wrong.json").write_text(json.dumps([spotgeo_entry(9, (1, 1), sequence=1)]))
-    result = falcon("submit", limited, "--detections", "wrong.json")
+    result = falcon("submit", limited, "--detections", "wrong.json", "--name", "wrong")
     assert result.exit_code == ExitCode.INPUT
     assert "Nothing was submitted and no quota is used" in result.stderr
+    draft = json.loads(well(falcon("submission", "show", f"{limited}/wrong", "--format", "json")))
+    assert draft["state"] == "cancelled", "otherwise it counts as an open submission"
     listed = falcon("submission", "list", limited)
     assert well(listed) == ""
     assert listed.stderr == "there are no submissions\n"

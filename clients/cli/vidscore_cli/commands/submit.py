@@ -378,7 +378,9 @@ def _begun_before(client: Client, benchmark: str, stream_name: str) -> str | Non
 def _what_is_left(
     client: Client, name: str, stream_name: str, error: Exception, *, whole: bool
 ) -> str:
-    """What a refused upload has left on the server, and advice; cancels it if it was complete.
+    """What a refused upload has left on the server, and advice.
+
+    A submission is cancelled if it has no frames, or nothing but those of a whole upload.
 
     Args:
         client: The client.
@@ -387,13 +389,15 @@ def _what_is_left(
         error: Why it was refused.
         whole: Whether the upload was to be the whole submission.
     """
-    from vidscore_client import ConflictError, VidscoreError
+    from vidscore_client import ConflictError, SupersededError, VidscoreError
 
     try:
         found = client.submissions.get(name)
     except VidscoreError:
         return f"See vidscore submission show {name} for what was stored before."
     if not found.frame_count:
+        if not isinstance(error, SupersededError):  # otherwise somebody else sends to it
+            client.submissions.cancel(name)
         left = "Nothing was submitted and no quota is used"
         is_file = not isinstance(error, ConflictError)
         return f"{left}; correct the file and submit it again." if is_file else f"{left}."

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import InputError
+from vidscore_server.errors import EpochStaleError
 from vidscore_server.web.site.checking import Call, pieces
 from vidscore_server.web.site.phrases import last_part
 from vidscore_server.web.site.service import ServiceError, incident
@@ -117,6 +119,22 @@ async def seal(call: Call, destination: Destination, frame_count: int) -> None:
         name=destination.submission,
         expected_frame_count=frame_count,
     )
+
+
+async def discard_draft(call: Call, submission: str, error: ServiceError) -> None:
+    """Cancel a submission that was refused before its first frames: it would count as an open one.
+
+    Args:
+        call: Makes a call as the visitor.
+        submission: The submission.
+        error: Why it was refused.
+    """
+    if error.reason == EpochStaleError.reason:
+        return  # somebody else sends to it
+    with suppress(ServiceError):
+        found = await call("SubmissionService/GetSubmission", name=submission)
+        if not found["submission"]["frame_count"]:
+            await call("SubmissionService/CancelSubmission", name=submission)
 
 
 def what_stopped(error: Exception) -> ServiceError:

@@ -29,6 +29,7 @@ from vidscore_server.web.site.checking import (
 from vidscore_server.web.site.sending import (
     Destination,
     begun_before,
+    discard_draft,
     open_destination,
     seal,
     send_frames,
@@ -301,6 +302,7 @@ async def _begin_sending(visit: Visit, upload: Upload, checked: Checked) -> str:
         failure: ServiceError | None = upload.failure
         if failure is not None and not upload.submission:
             upload.failure = None
+            await discard_draft(visit.call, submission, failure)
             raise failure
         return submission
 

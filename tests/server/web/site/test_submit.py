@@ -277,6 +277,27 @@ async def test_a_refused_submission_leaves_nothing(site: Browsing) -> None:
     assert await site.hosted.organiser.listed() == ["one"]
 
 
+@pytest.mark.parametrize(("reason", "open_count"), [("QUOTA_EXCEEDED", 0), ("EPOCH_STALE", 1)])
+async def test_a_draft_whose_first_frames_are_refused_is_discarded_unless_others_send_to_it(
+    site: Browsing, monkeypatch: pytest.MonkeyPatch, reason: str, open_count: int
+) -> None:
+    """Nobody sees it, and it would count among the open submissions of the team for an hour."""
+    await dots(site)
+    page = await send_file(site.red, DOTS, name="falcon")
+
+    async def refuse(*_: object) -> None:
+        raise ServiceError("RESOURCE_EXHAUSTED", reason, "not now")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("vidscore_server.web.site.submit.send_frames", refuse)
+        refused = await site.red.post(page.path, page.fields(page.path))
+    assert "not now" in refused.words
+    holdings = await site.hosted.hosting.context.read(lambda reader: reader.holdings("dots", "red"))
+    assert holdings.open_count == open_count
+    again = await site.red.post(page.path, page.fields(page.path))
+    assert again.headers["location"] == f"/{BENCHMARK}/submissions/falcon"
+
+
 async def test_an_internal_error_is_shown_on_the_page_of_the_submission(
     site: Browsing, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -259,8 +259,12 @@ def test_a_file_without_a_row_is_submitted_only_on_request(
     asked = falcon("submit", limited, *sent)
     assert asked.exit_code == ExitCode.INPUT
     assert "--allow-empty" in asked.stderr
-    unlisted = falcon("submit", hosted, *sent, "--allow-empty")
-    assert "names no sequences" in unlisted.stderr
+    for words in ((), ("--allow-empty",)):
+        unlisted = falcon("submit", hosted, *sent, *words)
+        assert unlisted.exit_code == ExitCode.INPUT
+        assert "empty.csv: found no row; the specification of" in unlisted.stderr
+        assert "names no sequences of which empty frames could be sent" in unlisted.stderr
+        assert "--allow-empty" not in unlisted.stderr
     text = well(falcon("submit", limited, *sent, "--allow-empty", "--format", "csv"))
     scores = {row["measure"]: row["value"] for row in csv.DictReader(io.StringIO(text))}
     assert float(scores["f1"]) == 0.0

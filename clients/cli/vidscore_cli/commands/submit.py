@@ -205,15 +205,16 @@ def _read(client: Client, typed: FileSubmission) -> Annotations:
         if not detections.object_count:
             detections = with_arity(detections, _arity(client.benchmarks.get(typed.benchmark)))
         return detections.take_frames(submitted_order(detections))
+    empty = _empty_frames(client.benchmarks.get(typed.benchmark), typed.detections)
     if not typed.allow_empty:
         raise InputRefusedError(
             f"{typed.detections}: found no row; if the system found nothing at all, say so with "
             "--allow-empty"
         )
-    return _empty_frames(client.benchmarks.get(typed.benchmark))
+    return empty
 
 
-def _empty_frames(benchmark: Benchmark) -> Annotations:
+def _empty_frames(benchmark: Benchmark, file: str) -> Annotations:
     """One empty frame of each video that the specification names, so that each video counts.
 
     It is the first one if the specification lists the frames, otherwise frame 1.
@@ -235,8 +236,9 @@ def _empty_frames(benchmark: Benchmark) -> Annotations:
     }
     if not first_frames:
         raise InputRefusedError(
-            f"the specification of {short_names(benchmark.name)} names no sequences, so none of "
-            "empty frames can be sent; use a format that lists frames without detections"
+            f"{file}: found no row; the specification of {short_names(benchmark.name)} names no "
+            "sequences of which empty frames could be sent, so list the frames without "
+            "detections, as JSON lines do, or CSV with empty coordinates"
         )
     keys, numbers = tuple(first_frames), np.array(list(first_frames.values()), dtype=np.int64)
     return frame_list(keys, np.arange(len(keys)), numbers, _arity(benchmark))

@@ -150,9 +150,6 @@ def read_file(
         name = format_of(known, name)
     source = read_source(path, Side.DETECTIONS, format_name=name, limits=limits)
     refuse_image_names(source)
-    if not source.annotations.frame_count:
-        advice = "a system that found nothing is submitted with vidscore submit --allow-empty"
-        raise InputError([Fault("no row", "at least one frame", str(path), advice=advice)])
     if source.annotations.frame_count > taken.maximum_frames:
         found = things(source.annotations.frame_count, "frame")
         expected = f"at most maximum_frames = {taken.maximum_frames}"

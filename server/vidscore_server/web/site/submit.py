@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
 from vidscore_evaluators.annotations import with_arity
-from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats import AUTO, FORMATS
 from vidscore_evaluators.submitting import STREAM_PREFIX
 from vidscore_server.domain.access import ORGANISERS_TEAM
@@ -268,10 +268,20 @@ async def _check(visit: Visit, upload: Upload) -> Checked:
         return await held_to_benchmark(checked, read, upload.benchmark, visit.call, spool.limits)
 
 
+_FOUND_NOTHING = {
+    True: "a system that found nothing is submitted with vidscore submit --allow-empty",
+    False: "list the frames without detections, as JSON lines do, or CSV with empty coordinates",
+}
+"""Advice about a file without rows, by whether the specification names sequences."""
+
+
 async def _read(upload: Upload, benchmark: Mapping[str, Any], limits: UploadLimits) -> FileFrames:
     """The frames of a file; without detections, they get the benchmark's shape."""
     names = [entry["name"] for entry in benchmark["specification"]["evaluators"]]
     read = await read_bounded(upload.path, upload.typed, names, limits)
+    if not read.frames.frame_count:
+        advice = _FOUND_NOTHING[bool(benchmark["specification"]["sequences"])]
+        raise InputError([Fault("no row", "at least one frame", str(upload.path), advice=advice)])
     arity = ARITY_OF_NAME.get(benchmark["detection_geometry"])
     return replace(read, frames=with_arity(read.frames, arity))
 

@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.server.domain import hosted
 from tests.server.domain.hosted import BENCHMARK, TRUTH
 from tests.server.domain.streets import streets, things
 from tests.server.scene import points
@@ -275,6 +276,24 @@ async def test_a_refused_submission_leaves_nothing(site: Browsing) -> None:
     assert "Nothing was submitted." in refused.words
     assert "submissions_per_day" in refused.words
     assert await site.hosted.organiser.listed() == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("sequences", "advice"),
+    [((), "list the frames without detections, as JSON lines do"), (("1",), "--allow-empty")],
+)
+async def test_a_file_without_a_row_gets_advice_that_works(
+    site: Browsing, sequences: tuple[str, ...], advice: str
+) -> None:
+    """The command sends an empty frame of each sequence that the specification names."""
+    benchmark = hosted.dots()
+    for name in sequences:
+        benchmark.specification.sequences.add(name=name)
+    await site.hosted.organiser.create(benchmark)
+    await site.hosted.organiser.upload(TRUTH)
+    page = await send_file(site.red, b"sequence,frame,x,y\n", "nothing.csv")
+    assert "no row" in page.words
+    assert advice in page.words
 
 
 @pytest.mark.parametrize(("reason", "open_count"), [("QUOTA_EXCEEDED", 0), ("EPOCH_STALE", 1)])

@@ -35,7 +35,7 @@ def contained(plug_in: EvaluatorClass, distribution: str) -> EvaluatorClass:
         plug_in: The class.
         distribution: Name of its distribution, for messages.
     """
-    own: dict[str, Any] = {"__module__": plug_in.__module__, "__qualname__": plug_in.__qualname__}
+    own = {name: getattr(plug_in, name) for name in ("__doc__", "__module__", "__qualname__")}
     for name, checked in _RESULTS.items():
         found = getattr(plug_in, name)
         if found is getattr(Evaluator, name):

@@ -101,6 +101,7 @@ def test_what_a_plug_in_returns_rightly_is_unchanged() -> None:
     plain = Toy(ToyParameters())
     assert _report(_with()) == _report(plain)
     assert not _with().has_outcomes
+    assert type(_with(__doc__="It counts.")).__doc__ == "It counts."
     over = make_annotations({("", "a"): {0: [(101, 1)]}})
     assert _with().input_faults(Side.TRUTH, over) == plain.input_faults(Side.TRUTH, over)
 

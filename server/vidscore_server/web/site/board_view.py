@@ -35,8 +35,8 @@ class Cell(Struct, frozen=True):
 
     Attributes:
         title: The measure.
-        text: Its value, or ``undefined``.
-        is_undefined: Whether it is undefined.
+        text: Its value, ``undefined``, or a dash if none is shown.
+        is_undefined: Whether there is no value.
     """
 
     title: str
@@ -134,7 +134,9 @@ def board_view(answer: Answer, team: str, most: int | None = None) -> BoardView:
             title=row["title"],
             url=f"/{row['submission']}" if row["submission"] else "",
             is_own=bool(team) and row["team"] == team,
-            cells=tuple(_cell(name, values.get(name), digits[name]) for name in names),
+            cells=tuple(
+                _cell(name, values.get(name), digits[name], of_kind=_kind(row)) for name in names
+            ),
             chance="" if chance is None else chance_text(chance, in_tenths=in_tenths),
             submissions=row["submission_count"],
             truth_revision=row["truth_revision"],
@@ -296,8 +298,10 @@ def _values(row: Answer) -> dict[str, float | None]:
     return {score["measure"]: score["value"] for score in row["scores"]}
 
 
-def _cell(name: str, value: float | None, digits: int) -> Cell:
-    return Cell(measure_title(name), figure(value, digits), value is None)
+def _cell(name: str, value: float | None, digits: int, *, of_kind: str) -> Cell:
+    # A disqualified row is shown for its reason; it may have no score that the board shows.
+    text = "\u2013" if value is None and of_kind == _DISQUALIFIED else figure(value, digits)
+    return Cell(measure_title(name), text, value is None)
 
 
 # --- Reliability of a board

@@ -110,6 +110,12 @@ def test_an_undefined_value_is_shown_as_a_word() -> None:
     assert not group.is_ranked
 
 
+def test_a_disqualified_row_without_a_score_is_not_called_undefined() -> None:
+    out = row(0, "stoat", None, None, disqualification="trained on the test videos")
+    [_, last] = board_view(answer(row(1, "a", 0.5, 0.5), out), "").groups
+    assert [cell.text for cell in last.rows[0].cells] == ["\u2013", "\u2013"]
+
+
 def test_values_have_as_many_digits_as_the_order_needs() -> None:
     close = answer(row(1, "a", 0.123457, 0.62), row(2, "b", 0.123456, 0.6))
     [group] = board_view(close, "").groups

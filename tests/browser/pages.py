@@ -90,6 +90,7 @@ SAMPLES = (
         ORGANISER,
     ),
     Sample(f"{_O}/policy", "/organise/benchmarks/streets/policy", ORGANISER),
+    Sample(f"{_O}/about", "/organise/benchmarks/streets/about", ORGANISER),
     Sample(f"{_O}/times", "/organise/benchmarks/streets/times", ORGANISER),
     Sample(
         f"{_O}/submissions/{{submission}}/disqualify",

@@ -21,12 +21,18 @@ from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.convert import to_dict
+from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_protos.forms import enum_numbers, enum_words
 from vidscore_protos.v1.annotations_pb2 import AnnotationBatch
 from vidscore_protos.v1.outcomes_pb2 import OutcomeBatch
 from vidscore_protos.v1.report_pb2 import Report
 from vidscore_server.api.batches import read_own_batch, write_batch
-from vidscore_server.api.convert import read_specification, write_duration, write_time
+from vidscore_server.api.convert import (
+    read_specification,
+    write_duration,
+    write_specification,
+    write_time,
+)
 from vidscore_server.api.definitions import write_definition, write_policy
 from vidscore_server.api.local_calls import LocalCalls, Refused, request_class
 from vidscore_server.api.stored_frames import read_outcomes
@@ -237,7 +243,7 @@ def fill(message: Message, values: Mapping[str, Any]) -> None:
     Args:
         message: The message.
         values: Values by field name. Annotations are accepted for a batch, a definition for a
-            benchmark, a policy for its message, numbers for durations.
+            benchmark, a specification and a policy for their messages, numbers for durations.
 
     Raises:
         KeyError: If the message has no such field.
@@ -274,6 +280,8 @@ def _fill_one(message: Message, value: Any) -> None:
         message.CopyFrom(write_batch(value))
     elif isinstance(value, Policy):
         message.CopyFrom(write_policy(value))
+    elif isinstance(value, BenchmarkSpec):
+        message.CopyFrom(write_specification(to_dict(value)))
     elif isinstance(value, Definition):
         message.CopyFrom(write_definition(value))
     elif isinstance(value, datetime):

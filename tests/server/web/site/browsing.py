@@ -171,15 +171,26 @@ class _Forms(HTMLParser):
         super().__init__()
         self.forms: dict[str, dict[str, str]] = {}
         self._fields: dict[str, str] = {}
+        self._area = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: text or "" for name, text in attrs}
+        self._area = given.get("name", "") if tag == "textarea" else ""
         if tag == "form":
             self._fields = self.forms.setdefault(given.get("action", ""), {})
         elif tag in {"input", "button", "select", "textarea"} and given.get("name"):
             kind = given.get("type", "text")
             if kind not in {"radio", "checkbox"} or "checked" in dict(attrs):
                 self._fields.setdefault(given["name"], given.get("value", ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "textarea":  # a line break at its beginning is no part of its value
+            self._fields[self._area] = self._fields[self._area].removeprefix("\n")
+            self._area = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._area:
+            self._fields[self._area] += data
 
 
 class _Panels(HTMLParser):

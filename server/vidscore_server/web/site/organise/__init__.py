@@ -1,6 +1,7 @@
 """Pages of organisers; they use only calls that refuse everybody else."""
 
 from vidscore_server.web.site.organise import (
+    about,
     audit,
     benchmark,
     create,
@@ -19,6 +20,7 @@ PAGES = (
     benchmark,
     truth,
     policy,
+    about,
     times,
     work,
     trust,

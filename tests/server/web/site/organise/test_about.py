@@ -1,0 +1,116 @@
+"""Organisers change the title, description and evaluators of a benchmark."""
+
+from __future__ import annotations
+
+import pytest
+from tests.server.domain import test_private_sequences as split
+from tests.server.domain.hosted import BENCHMARK, TRUTH
+from tests.server.web.site.browsing import Browsing
+
+from vidscore_protos.v1 import benchmark_service_pb2
+
+HERE = f"/organise/{BENCHMARK}"
+PAGE = f"{HERE}/about"
+
+SPOTGEO = '[[evaluators]]\nname = "spotgeo"'
+WRITTEN = 'evaluators = [\n    { name = "spotgeo" },\n]'
+TWO = f"""{SPOTGEO}
+parameters = {{ tau = 5 }}
+
+[[evaluators]]
+name = "f1"
+parameters = {{ base = "euclidean" }}
+"""
+
+
+async def _evaluators(site: Browsing) -> list[str]:
+    request = benchmark_service_pb2.GetBenchmarkRequest(name=BENCHMARK)
+    client = site.hosted.organiser
+    answer = await client.benchmarks.GetBenchmark(request, metadata=client.metadata)
+    return [entry.name for entry in answer.benchmark.specification.evaluators]
+
+
+async def test_a_title_and_a_description_are_changed_and_nothing_else(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    page = await site.organiser.get(HERE)
+    assert "Change title, description and evaluators" in page.words
+    form = await site.organiser.get(PAGE)
+    assert form.fields(PAGE) | {"csrf": "", "etag": ""} == {
+        "csrf": "", "etag": "", "title": "Dots", "description": "", "evaluators": WRITTEN,
+    }  # fmt: skip
+    described = "# Rules\r\n\r\nOne *night*.\r\n"
+    page = await site.organiser.send(form, PAGE, title=" One night ", description=described)
+    assert page.path == HERE
+    assert "Organise One night" in page.words
+    shown = await site.red.get(f"/{BENCHMARK}")
+    assert "<p>One <em>night</em>.</p>" in shown.text
+    again = (await site.organiser.get(PAGE)).fields(PAGE)
+    assert (again["title"], again["evaluators"]) == ("One night", WRITTEN)
+    assert again["description"] == "# Rules\n\nOne *night*."
+    page = await site.organiser.send(await site.organiser.get(PAGE), PAGE, description="")
+    assert "<em>night</em>" not in (await site.red.get(f"/{BENCHMARK}")).text
+
+
+async def test_submissions_are_scored_again_by_changed_evaluators(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.organiser.upload(TRUTH)
+    await site.hosted.red.submit(TRUTH)
+    await site.hosted.red.ended()
+    form = await site.organiser.get(PAGE)
+    page = await site.organiser.send(form, PAGE, evaluators=TWO)
+    assert page.path == HERE
+    assert "to be scored again" in page.words
+    assert await _evaluators(site) == ["spotgeo", "f1"]
+    assert "tau = 5" in (await site.organiser.get(PAGE)).fields(PAGE)["evaluators"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "fault"),
+    [
+        ({"evaluators": '[[evaluators]]\nname = "spotgoe"'}, "did you mean spotgeo?"),
+        ({"evaluators": f"{SPOTGEO}\nparameters = {{ tau = -1 }}"}, "more than 0"),
+        ({"evaluators": "[[evaluators]\n"}, "TOML"),
+        ({"evaluators": f'title = "x"\n{SPOTGEO}'}, "tables [[evaluators]] alone"),
+        ({"evaluators": ""}, "at least one"),
+        ({"title": "a\u202eb"}, "control"),
+    ],
+)
+async def test_what_is_wrong_is_said_and_nothing_is_changed(
+    site: Browsing, typed: dict[str, str], fault: str
+) -> None:
+    await site.hosted.organiser.create_benchmark()
+    form = await site.organiser.get(PAGE)
+    page = await site.organiser.send(form, PAGE, description="new", **typed)
+    assert page.status == 400
+    assert "The benchmark was not changed." in page.words
+    assert fault in page.words
+    [field] = typed
+    assert (f'id="{field}-fault-1"' in page.text) == (fault != "TOML"), "beneath its field"
+    assert page.fields(PAGE)["description"] == "new"
+    assert await _evaluators(site) == ["spotgeo"]
+    assert (await site.organiser.get(PAGE)).fields(PAGE)["description"] == ""
+
+
+async def test_a_change_by_somebody_else_is_shown_and_not_overwritten(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    form = await site.organiser.get(PAGE)
+    await site.organiser.send(form, PAGE, title="Theirs")
+    page = await site.organiser.send(form, PAGE, title="Ours")
+    assert page.status == 409
+    assert "Somebody else has changed the benchmark" in page.words
+    assert "The benchmark now has Theirs" in page.words
+    page = await site.organiser.send(page, PAGE)
+    assert "Organise Ours" in page.words
+
+
+async def test_a_benchmark_with_private_sequences_keeps_them(site: Browsing) -> None:
+    await split.host(site.hosted)
+    await split.submit(site.hosted.red, "one", "ac")
+    page = await site.organiser.send(await site.organiser.get(PAGE), PAGE, title="Other")
+    assert page.path == HERE
+    assert "Organise Other" in page.words
+
+
+async def test_only_organisers_get_the_form(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    assert (await site.red.get(PAGE)).status == 403

@@ -18,7 +18,7 @@ import resource
 import signal
 import time
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, InvalidStateError, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -52,11 +52,17 @@ ABANDONED_S = 30.0
 """Time after which a job that nobody waits for any more is ended with its process: it may never
 return, and starting another process costs a second."""
 
+START_S = 60.0
+"""Time for a process to start, after which it is replaced: its pool may have no thread for it."""
+
 NICENESS = 10
 """POSIX niceness of analyses and large scorings, which yield to work that clients wait for."""
 
 PROGRESS_INTERVAL_S = 0.2
 """Minimum interval between progress messages of one stage."""
+
+_NOT_STARTED = (OSError, RuntimeError)
+"""Errors if the system refuses a process or a thread: at a limit, or without memory."""
 
 _Message = tuple[str, int, int] | str | BaseException
 """Progress, then the document as JSON or the error."""
@@ -107,7 +113,8 @@ class WorkerPool:
 
         Raises:
             VidscoreError: Raised by the job.
-            WorkerLostError: If the worker died, and so did the one that retried the job.
+            WorkerLostError: If the worker died, and so did the one that retried the job; or if no
+                worker can be started.
             WorkFailedError: If the job ended in an unexpected error.
         """
         return await self.work(job, run_job)
@@ -138,8 +145,15 @@ class WorkerPool:
         loop = asyncio.get_running_loop()
         for _ in range(ATTEMPTS):
             worker = await self._idle.get()
-            future = worker.submit(job, work)
+            try:
+                future = worker.submit(job, work)
+            except _NOT_STARTED as error:
+                self._idle.put_nowait(worker)
+                log(logging.ERROR, "worker cannot be started", reason=str(error))
+                raise WorkerLostError(f"no worker process can be started: {error}") from None
             future.add_done_callback(partial(_call_soon, loop, self._take_back, worker))
+            starting = loop.call_later(START_S, worker.require_start, future)
+            future.add_done_callback(partial(_cancel_soon, loop, starting))
             try:
                 return await asyncio.wrap_future(future)
             except BrokenProcessPool:
@@ -164,7 +178,8 @@ class WorkerPool:
         if self._closed:
             return
         if not future.cancelled() and isinstance(future.exception(), BrokenProcessPool):
-            worker.replace()
+            with suppress(*_NOT_STARTED):  # its next job starts it
+                worker.replace()
         self._idle.put_nowait(worker)
 
 
@@ -208,6 +223,12 @@ class _Worker:
         if self._executor is not None:
             self._executor.shutdown(wait=False)
         return self.start()
+
+    def require_start(self, future: Future[Any]) -> None:
+        """Fail a job, so that the process is replaced, if it has not started."""
+        if self.process_id is None:
+            with suppress(InvalidStateError):  # it has ended
+                future.set_exception(BrokenProcessPool("the process has not started"))
 
     def abandon(self, future: Future[Any]) -> None:
         """Kill the process if its job has not ended; it is then replaced."""

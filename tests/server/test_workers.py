@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import json
 import multiprocessing
+import multiprocessing.queues
 import os
 import signal
 import sys
@@ -135,6 +137,60 @@ async def test_a_cancelled_caller_leaves_the_worker_usable(workers: WorkerPool) 
     for result in await asyncio.gather(*(give_up() for _ in range(4)), return_exceptions=True):
         assert isinstance(result, TimeoutError)
     assert await workers.run(_job()) == run_job(_job())
+
+
+@pytest.mark.slow
+async def test_a_worker_that_cannot_be_started_is_started_for_a_later_job(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The system refuses processes and threads at a limit, or without memory."""
+    pool = WorkerPool(1)
+    try:
+        await pool.run(_job())
+        with monkeypatch.context() as patch:
+            patch.setattr("vidscore_server.workers.ProcessPoolExecutor", _refused)
+            [process_id] = pool.process_ids
+            os.kill(process_id, signal.SIGKILL)
+            for _ in range(3):
+                with pytest.raises(WorkerLostError, match="no worker process can be started"):
+                    await pool.run(_job())
+        assert await pool.run(_job()) == run_job(_job())
+        with monkeypatch.context() as patch:
+            patch.setattr("vidscore_server.workers.ProcessPoolExecutor", _refused)
+            with pytest.raises(WorkerLostError):
+                await pool.run(_job(mood="crash"))
+        assert await pool.run(_job()) == run_job(_job())
+    finally:
+        await asyncio.to_thread(pool.close)
+
+
+def _refused(*_: object, **__: object) -> NoReturn:
+    raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+async def test_a_worker_without_the_thread_that_serves_it_is_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Python starts that thread within another one, where nobody is told if it cannot."""
+    monkeypatch.setattr("vidscore_server.workers.START_S", 5.0)
+    start = multiprocessing.queues.Queue._start_thread  # type: ignore[attr-defined]
+    failures = [RuntimeError("can't start new thread")]
+
+    def start_thread(queue: object) -> None:
+        if failures:
+            raise failures.pop()
+        start(queue)
+
+    monkeypatch.setattr("multiprocessing.queues.Queue._start_thread", start_thread)
+    pool = WorkerPool(1)
+    try:
+        async with asyncio.timeout(60):
+            assert await pool.run(_job()) == run_job(_job())
+        assert not failures
+    finally:
+        await asyncio.to_thread(pool.close)
 
 
 @pytest.mark.slow

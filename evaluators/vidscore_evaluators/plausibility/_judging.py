@@ -98,11 +98,12 @@ def _found(
     odd: list[int],
     plain: tuple[bool, bool],
 ) -> Iterator[SequenceFinding]:
-    rest = View.of(view.sample.take_frames(np.flatnonzero(~np.isin(of_frames, odd))))
+    rest = view.take_frames(~np.isin(of_frames, odd))
     for place in odd:
-        alone = View.of(view.sample.take_frames(np.flatnonzero(of_frames == place)))
+        alone = view.take_frames(of_frames == place)
         finding = best_finding(alone, plain)
-        if finding is None and max(alone.now.shares(LIES_ON)) == 0.0:
+        whole = not alone.sample.partial.any()
+        if finding is None and whole and max(alone.now.shares(LIES_ON)) == 0.0:
             finding = finding_of(UNRELATED, Side.DETECTIONS, alone, alone.now, alone.pairing)
         if finding is None or finding.code == EXCHANGED:
             continue
@@ -130,6 +131,7 @@ def _are_sure(alone: View, rest: View) -> bool:
     unsure of them as of false alarms elsewhere. If confidences do not distinguish, the answer is
     no.
     """
+    rest = rest.whole
     if rest.sample.confidences is None or alone.sample.confidences is None:
         return False
     given: FloatArray = alone.sample.confidences[1]
@@ -193,6 +195,6 @@ def judge_sample(
             finding=finding,
             labels=mixed_labels(sample, view.pairing, view.overlaps),
             sequences=() if finding else sequence_findings(view, names, plain),
-            inverted=inverted_confidences(view, names, labelled=labelled),
+            inverted=inverted_confidences(view.whole, names, labelled=labelled),
             ids=changing_ids(view),
         )

@@ -17,7 +17,11 @@ from vidscore_evaluators.arrays import (
     starts_from_counts,
 )
 from vidscore_evaluators.geometry import overlap_ratios
-from vidscore_evaluators.plausibility.sample import SAMPLE_ROWS
+from vidscore_evaluators.plausibility.sample import (
+    DETECTIONS_PER_FRAME,
+    OBJECTS_PER_FRAME,
+    SAMPLE_ROWS,
+)
 
 MOST_FRAMES = 2000
 """Maximum number of frames that are examined."""
@@ -70,6 +74,18 @@ class Sample(Struct, frozen=True, eq=False):
         """(K,) frames whose successor in the sample is the next frame of the same video."""
         follows = (np.diff(self.blocks) == 0) & (np.diff(self.numbers) == 1)
         return np.flatnonzero(follows)
+
+    @property
+    def crowded(self) -> BoolArray:
+        """(F,) whether each frame has more objects than a sample has detections of it."""
+        crowded: BoolArray = np.diff(self.starts[0]) > DETECTIONS_PER_FRAME
+        return crowded
+
+    @property
+    def partial(self) -> BoolArray:
+        """(F,) whether each frame has so many objects that some may not be in the sample."""
+        partial: BoolArray = np.diff(self.starts[0]) >= OBJECTS_PER_FRAME
+        return partial
 
     @property
     def truth_twice(self) -> Sample:

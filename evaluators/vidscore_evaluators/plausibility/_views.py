@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from vidscore_evaluators.annotations import Side
-from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.plausibility._overlaps import Fit, Pairing, Sample
 from vidscore_evaluators.plausibility._places import Scale
@@ -79,6 +79,15 @@ class View(Struct, frozen=True, eq=False, dict=True):
         pairing = Pairing(sample, frames, frames)
         overlaps = pairing.overlaps(*boxes)
         return cls(sample, frames, boxes, pairing, overlaps, pairing.fit_of(overlaps))
+
+    @cached_property
+    def whole(self) -> View:
+        """The frames of which all objects are in the sample: detections on none are false."""
+        return self.take_frames(~self.sample.partial)
+
+    def take_frames(self, kept: BoolArray) -> View:
+        """The view of some frames, given as a mask."""
+        return self if kept.all() else View.of(self.sample.take_frames(np.flatnonzero(kept)))
 
 
 def finding_of(

@@ -35,8 +35,12 @@ SAMPLE_ROWS = 1024
 FRAMES_PER_BLOCK = 4
 """Number of neighbouring frames that are chosen together."""
 
-BOXES_PER_FRAME = 32
-"""Maximum number of boxes per side and frame in a sample: the most confident ones."""
+DETECTIONS_PER_FRAME = 32
+"""Maximum number of detections per frame in a sample: the most confident ones."""
+
+OBJECTS_PER_FRAME = 224
+"""Maximum number of objects per frame: nearly always all of them, because a detection on an object
+that is not in the sample seems to be on none. A block of such frames still fits into a sample."""
 
 COORDINATES = ("a", "b", "c", "d")
 
@@ -75,8 +79,8 @@ def sample_table(aligned: Aligned, evaluated: BoolArray) -> Table:
         aligned: Both sides in one frame order.
         evaluated: (F,) frames that may be chosen.
     """
-    counts = [np.minimum(_box_counts(side), BOXES_PER_FRAME) for side in _sides(aligned)]
-    sizes = counts[0] + counts[1]
+    objects, detections = (np.minimum(_box_counts(side), most) for side, most in _sides(aligned))
+    sizes = objects + detections
     frames = (evaluated & (sizes > 0)).nonzero()[0]
     keys = _frame_hashes(aligned, frames, FRAMES_PER_BLOCK)
     if len(frames) > SAMPLE_ROWS:
@@ -109,7 +113,7 @@ def answers_table(aligned: Aligned, wanted: IntArray) -> Table:
     if len(frames) > ANSWER_ROWS:
         near = hashes <= np.partition(hashes, ANSWER_ROWS - 1)[ANSWER_ROWS - 1]
         frames, hashes = frames[near], hashes[near]
-    positions, _, boxes = _boxes_of(aligned.truth, frames)
+    positions, _, boxes = _boxes_of(aligned.truth, frames, OBJECTS_PER_FRAME)
     sizes = np.zeros(len(frames))
     np.maximum.at(sizes, positions, np.abs(boxes[:, 2:] - boxes[:, :2]).max(axis=1, initial=0.0))
     return build_table(
@@ -155,8 +159,9 @@ def sequences_of(blocks: IntArray, names: tuple[str, ...]) -> tuple[list[Sequenc
     return keys, codes[of_frames.reshape(-1)]
 
 
-def _sides(aligned: Aligned) -> tuple[Annotations, Annotations]:
-    return aligned.truth, aligned.detections
+def _sides(aligned: Aligned) -> tuple[tuple[Annotations, int], tuple[Annotations, int]]:
+    """Both sides, each with its maximum number of boxes per frame."""
+    return (aligned.truth, OBJECTS_PER_FRAME), (aligned.detections, DETECTIONS_PER_FRAME)
 
 
 def _box_counts(side: Annotations) -> IntArray:
@@ -199,8 +204,8 @@ def _table_of(aligned: Aligned, frames: IntArray, keys: NDArray[np.uint64]) -> T
     names = _block_names(aligned, keys[first], sequences[first])
     numbers_of_labels = np.array(list(map(label_number, aligned.truth.labels)), dtype=np.float64)
     rows, parts = [], []
-    for number, side in enumerate(_sides(aligned)):
-        positions, objects, boxes = _boxes_of(side, frames)
+    for number, (side, most) in enumerate(_sides(aligned)):
+        positions, objects, boxes = _boxes_of(side, frames, most)
         rows.append(positions)
         columns = (
             aligned.truth.frame_numbers[frames][positions],
@@ -221,8 +226,14 @@ def _table_of(aligned: Aligned, frames: IntArray, keys: NDArray[np.uint64]) -> T
     )
 
 
-def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """(N,) position of each box's frame in `frames`, (N,) its object, and (N, 4) the given box."""
+def _boxes_of(
+    side: Annotations, frames: IntArray, most: int
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """At most `most` boxes per frame, the most confident ones.
+
+    Returns:
+        (N,) position of each box's frame in `frames`, (N,) its object, and (N, 4) the given box.
+    """
     starts = side.frame_starts[frames]
     counts = side.frame_starts[frames + 1] - starts
     objects = expand_runs(starts, counts)
@@ -234,9 +245,9 @@ def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, IntArray, 
     else:
         # Boxes that come with masks may be wrong: compare the masks' bounding boxes.
         boxes = side.masks.boxes().take(objects, axis=0)
-    if (counts > BOXES_PER_FRAME).any():
+    if (counts > most).any():
         ties = (side.track_ids[objects], side.label_indices[objects])
-        kept = _most_confident(positions, side.confidences[objects], boxes, ties)
+        kept = _most_confident(positions, side.confidences[objects], boxes, ties, most)
         objects, positions, boxes = objects[kept], positions[kept], boxes.take(kept, axis=0)
     return positions, objects, boxes
 
@@ -248,7 +259,11 @@ def _as_four(coordinates: FloatArray) -> FloatArray:
 
 
 def _most_confident(
-    positions: IntArray, confidences: FloatArray, boxes: FloatArray, ties: tuple[IntArray, ...]
+    positions: IntArray,
+    confidences: FloatArray,
+    boxes: FloatArray,
+    ties: tuple[IntArray, ...],
+    most: int,
 ) -> IntArray:
     """Rows of the boxes that are kept of each frame; ties are not broken by place."""
     mixed = sum(column * weight for column, weight in zip(boxes.T, _WEIGHTS, strict=True)) % 1.0
@@ -256,4 +271,4 @@ def _most_confident(
     first = run_starts(positions[order])
     counts = np.diff(np.append(first, len(order)))
     ranks = np.arange(len(order)) - np.repeat(first, counts)
-    return order[ranks < BOXES_PER_FRAME]
+    return order[ranks < most]

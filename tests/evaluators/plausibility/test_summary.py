@@ -121,7 +121,7 @@ def test_an_input_summary_stays_small_however_large_the_input() -> None:
     tally = dataclasses.replace(EVALUATOR.tally(crowd, crowd), tables={})
     assert 0 < tally.nbytes <= INPUT_SUMMARY_BYTES
     assert tally.input_summary[LABELS].row_count == 1000
-    assert tally.input_summary[SAMPLE].row_count == 8 * 2 * 32
+    assert tally.input_summary[SAMPLE].row_count == SAMPLE_ROWS == 4 * (224 + 32)
 
 
 def test_a_sample_is_spread_over_all_sequences() -> None:

@@ -36,6 +36,7 @@ from vidscore_server.settings import Settings
 from vidscore_server.store import Reader, SqlStore, Transaction
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import StreamRecord, TruthRevisionRecord
+from vidscore_server.workers import WorkerPool
 
 BENCHMARK = "b"
 UPKEEP_S = 10.0
@@ -145,7 +146,9 @@ class Server:
         self.heartbeat = Heartbeat(self.context)
         self.rules = RuleCache(self.context, self.benchmarks, TruthStore(self.context, self.leases))
         self.submissions = Submissions(self.context, self.benchmarks, self.heartbeat)
-        self.appends = AppendQueue(self.context, self.benchmarks, ByteBudget(self.context.settings))
+        workers = cast("WorkerPool", None)  # they check the rules of plug-ins, and here are none
+        budget = ByteBudget(self.context.settings)
+        self.appends = AppendQueue(self.context, self.benchmarks, budget, workers)
         scorer = cast("Scorer", SimulatedScorer(self.context, self.benchmarks, self._luck))
         self.scheduler = Scheduler(self.context, self.benchmarks, scorer, self.leases)
         self.boards = BoardUpdater(self.context, self.benchmarks, scorer, self.leases)

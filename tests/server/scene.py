@@ -13,6 +13,9 @@ from vidscore_protos.v1 import annotations_pb2, report_pb2, scoring_service_pb2,
 
 Points = Sequence[tuple[float, float]]
 
+Frame = tuple[tuple[str, str], int, Sequence[Sequence[float]]]
+"""Domain and sequence of a frame, its number, and the coordinates of its objects."""
+
 HERE: Points = [(10.0, 20.0)]
 
 
@@ -22,16 +25,36 @@ def report_bytes(report: report_pb2.Report) -> bytes:
     return report.SerializeToString(deterministic=True)
 
 
+def batch(
+    frames: Iterable[Frame],
+    labels: Sequence[str] = (),
+    geometry: annotations_pb2.Geometry = annotations_pb2.GEOMETRY_POINT,
+) -> annotations_pb2.AnnotationBatch:
+    """A batch of frames, in their order.
+
+    Args:
+        frames: The frames.
+        labels: Label of each object, frame by frame; none if no object has one.
+        geometry: Shape of the objects.
+    """
+    rows = list(frames)
+    keys = {key: index for index, key in enumerate(dict.fromkeys(key for key, _, _ in rows))}
+    table = list(dict.fromkeys(labels))
+    return annotations_pb2.AnnotationBatch(
+        sequences=[annotations_pb2.SequenceKey(domain=key[0], sequence=key[1]) for key in keys],
+        labels=table,
+        frame_sequences=[keys[key] for key, _, _ in rows],
+        frame_numbers=[number for _, number, _ in rows],
+        frame_object_counts=[len(objects) for _, _, objects in rows],
+        geometry=geometry,
+        coordinates=[number for _, _, objects in rows for place in objects for number in place],
+        label_indices=[table.index(label) for label in labels],
+    )
+
+
 def points(frames: Mapping[int, Points], sequence: str = "1") -> annotations_pb2.AnnotationBatch:
     """A batch of points: frame number to coordinates."""
-    return annotations_pb2.AnnotationBatch(
-        sequences=[annotations_pb2.SequenceKey(sequence=sequence)],
-        frame_sequences=[0] * len(frames),
-        frame_numbers=list(frames),
-        frame_object_counts=[len(objects) for objects in frames.values()],
-        geometry=annotations_pb2.GEOMETRY_POINT,
-        coordinates=[number for objects in frames.values() for pair in objects for number in pair],
-    )
+    return batch((("", sequence), number, objects) for number, objects in frames.items())
 
 
 def configuration(

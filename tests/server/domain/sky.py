@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
+from tests.server import scene
 from tests.server.domain.test_scoring import library_report
 
 from vidscore_protos.v1 import annotations_pb2
@@ -44,16 +45,8 @@ def batch(
     indices: Sequence[int], objects_of: Callable[[int], Points] = detections_of
 ) -> annotations_pb2.AnnotationBatch:
     """A batch of frames, in their order."""
-    places = [place(index) for index in indices]
-    names = list(dict.fromkeys(sequence for sequence, _ in places))
-    objects = [objects_of(index) for index in indices]
-    return annotations_pb2.AnnotationBatch(
-        sequences=[annotations_pb2.SequenceKey(sequence=name) for name in names],
-        frame_sequences=[names.index(sequence) for sequence, _ in places],
-        frame_numbers=[number for _, number in places],
-        frame_object_counts=[len(points) for points in objects],
-        geometry=annotations_pb2.GEOMETRY_POINT,
-        coordinates=[number for points in objects for pair in points for number in pair],
+    return scene.batch(
+        (("", place(index)[0]), place(index)[1], objects_of(index)) for index in indices
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from tests.server.scene import batch
+
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, specification_pb2
 
 BOX = (10.0, 10.0, 30.0, 30.0)
@@ -39,15 +41,6 @@ def things(
 ) -> annotations_pb2.AnnotationBatch:
     """Frames of a sequence, each with one box per label, all in the same place."""
     rows = {number: list(names) for number, names in labels.items()}
-    table = list(dict.fromkeys(label for names in rows.values() for label in names))
-    indices = [table.index(label) for names in rows.values() for label in names]
-    return annotations_pb2.AnnotationBatch(
-        sequences=[annotations_pb2.SequenceKey(sequence=sequence)],
-        labels=table,
-        frame_sequences=[0] * len(rows),
-        frame_numbers=list(rows),
-        frame_object_counts=[len(names) for names in rows.values()],
-        geometry=annotations_pb2.GEOMETRY_BOX,
-        coordinates=BOX * len(indices),
-        label_indices=indices,
-    )
+    frames = ((("", sequence), number, [BOX] * len(names)) for number, names in rows.items())
+    table = [label for names in rows.values() for label in names]
+    return batch(frames, table, annotations_pb2.GEOMETRY_BOX)

@@ -13,6 +13,7 @@ import pytest
 from google.protobuf.duration_pb2 import Duration
 from tests.server.domain.hosted import Client, Hosted, dots, hosting
 from tests.server.domain.test_private_sequences import waiting
+from tests.server.scene import HERE, batch
 from tests.support.waiting import PAUSE_S, TIMEOUT_S
 
 from vidscore_evaluators.spotgeo import SpotGeo
@@ -42,14 +43,10 @@ def sky(sequences: int) -> annotations_pb2.AnnotationBatch:
 def _found(right: Iterable[int], sequences: int) -> annotations_pb2.AnnotationBatch:
     """Detections that are right in some of the sequences, and find nothing in the others."""
     hits = set(right)
-    counts = [int(row in hits) for row in range(sequences) for _ in range(2)]
-    return annotations_pb2.AnnotationBatch(
-        sequences=[annotations_pb2.SequenceKey(sequence=str(row + 1)) for row in range(sequences)],
-        frame_sequences=[row for row in range(sequences) for _ in range(2)],
-        frame_numbers=[1, 2] * sequences,
-        frame_object_counts=counts,
-        geometry=annotations_pb2.GEOMETRY_POINT,
-        coordinates=[10.0, 20.0] * sum(counts),
+    return batch(
+        (("", str(row + 1)), number, HERE if row in hits else [])
+        for row in range(sequences)
+        for number in (1, 2)
     )
 
 

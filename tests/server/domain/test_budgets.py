@@ -10,7 +10,7 @@ from google.protobuf.field_mask_pb2 import FieldMask
 from msgspec.structs import replace
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Client, Hosted, dots, refusal
 from tests.server.domain.streets import BOX, streets
-from tests.server.scene import HERE, points
+from tests.server.scene import HERE, batch, points
 
 from vidscore_evaluators.annotations import ObjectFlag
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2
@@ -27,14 +27,7 @@ NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 def scattered(sequences: int) -> annotations_pb2.AnnotationBatch:
     """This many objects, each in a sequence of its own."""
-    return annotations_pb2.AnnotationBatch(
-        sequences=[annotations_pb2.SequenceKey(sequence=f"{row}") for row in range(sequences)],
-        frame_sequences=range(sequences),
-        frame_numbers=[1] * sequences,
-        frame_object_counts=[1] * sequences,
-        geometry=annotations_pb2.GEOMETRY_POINT,
-        coordinates=[10.0, 20.0] * sequences,
-    )
+    return batch((("", f"{row}"), 1, HERE) for row in range(sequences))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.server.domain.hosted import Client, Hosted, dots, refusal, values
 from tests.server.domain.streets import BOX, streets
-from tests.server.scene import points
+from tests.server.scene import batch, points
 
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, report_pb2
 
@@ -15,18 +15,9 @@ HIT = [(10.0, 20.0)]
 
 def _things(labels: dict[str, list[str]]) -> annotations_pb2.AnnotationBatch:
     """One frame of a sequence in each domain, with one box per label."""
-    table = list(dict.fromkeys(label for names in labels.values() for label in names))
-    boxes = [(name, label) for name, names in labels.items() for label in names]
-    return annotations_pb2.AnnotationBatch(
-        sequences=[annotations_pb2.SequenceKey(domain=name, sequence="street") for name in labels],
-        labels=table,
-        frame_sequences=range(len(labels)),
-        frame_numbers=[1] * len(labels),
-        frame_object_counts=[len(names) for names in labels.values()],
-        geometry=annotations_pb2.GEOMETRY_BOX,
-        coordinates=BOX * len(boxes),
-        label_indices=[table.index(label) for _, label in boxes],
-    )
+    frames = (((name, "street"), 1, [BOX] * len(names)) for name, names in labels.items())
+    table = [label for names in labels.values() for label in names]
+    return batch(frames, table, annotations_pb2.GEOMETRY_BOX)
 
 
 async def _report(client: Client) -> report_pb2.Report:

@@ -19,6 +19,7 @@ import pytest
 from google.protobuf import message_factory
 from google.protobuf.message import Message
 from prometheus_client import generate_latest
+from tests.server import scene
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, append, values
 from tests.server.domain.streets import BOX, streets
 from tests.server.domain.test_board_tiers import settled
@@ -43,16 +44,9 @@ def batch(
     domain: str, sequence: str, label: str, numbers: tuple[int, ...], *boxes: tuple[float, ...]
 ) -> annotations_pb2.AnnotationBatch:
     """Frames with one box each."""
-    return annotations_pb2.AnnotationBatch(
-        sequences=[annotations_pb2.SequenceKey(domain=domain, sequence=sequence)],
-        labels=[label],
-        frame_sequences=[0] * len(numbers),
-        frame_numbers=numbers,
-        frame_object_counts=[1] * len(numbers),
-        geometry=annotations_pb2.GEOMETRY_BOX,
-        coordinates=[number for box in boxes for number in box],
-        label_indices=[0] * len(numbers),
-    )
+    key = (domain, sequence)
+    frames = [(key, number, [box]) for number, box in zip(numbers, boxes, strict=True)]
+    return scene.batch(frames, [label] * len(numbers), annotations_pb2.GEOMETRY_BOX)
 
 
 PLANTED = batch(DOMAIN, SEQUENCE, LABEL, NUMBERS, *PLACES)

@@ -10,7 +10,7 @@ from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots, refusal, values
 from tests.server.domain.test_rescored_boards import publish, rescored
-from tests.server.scene import parameter
+from tests.server.scene import HERE, batch, parameter
 
 from vidscore_protos.v1 import access_service_pb2, annotations_pb2, benchmark_pb2, organiser_pb2
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
@@ -29,15 +29,7 @@ HOUR = timedelta(hours=1)
 
 def found(hits: str, names: str = NAMES) -> annotations_pb2.AnnotationBatch:
     """A frame of each sequence, with a point in those that are hit."""
-    counts = [int(name in hits) for name in names]
-    return annotations_pb2.AnnotationBatch(
-        sequences=[annotations_pb2.SequenceKey(sequence=name) for name in names],
-        frame_sequences=range(len(names)),
-        frame_numbers=[1] * len(names),
-        frame_object_counts=counts,
-        geometry=annotations_pb2.GEOMETRY_POINT,
-        coordinates=[10.0, 20.0] * sum(counts),
-    )
+    return batch((("", name), 1, HERE if name in hits else []) for name in names)
 
 
 def closing(hosted: Hosted, **policy: object) -> benchmark_pb2.Benchmark:

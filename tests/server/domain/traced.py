@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tests.server.domain.hosted import Client, Hosted, dots
+from tests.server.scene import batch
 
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, outcomes_pb2, submission_service_pb2
 
@@ -14,18 +15,9 @@ Things = Sequence[tuple[str, float, float]]
 
 def frames(numbered: Mapping[int, Things], sequence: str = "1") -> annotations_pb2.AnnotationBatch:
     """Points with labels."""
-    things = [thing for objects in numbered.values() for thing in objects]
-    labels = list(dict.fromkeys(label for label, _, _ in things))
-    return annotations_pb2.AnnotationBatch(
-        sequences=[annotations_pb2.SequenceKey(sequence=sequence)],
-        labels=labels,
-        frame_sequences=[0] * len(numbered),
-        frame_numbers=list(numbered),
-        frame_object_counts=[len(objects) for objects in numbered.values()],
-        geometry=annotations_pb2.GEOMETRY_POINT,
-        coordinates=[number for _, x, y in things for number in (x, y)],
-        label_indices=[labels.index(label) for label, _, _ in things],
-    )
+    labels = [label for objects in numbered.values() for label, _, _ in objects]
+    places = {number: [(x, y) for _, x, y in objects] for number, objects in numbered.items()}
+    return batch(((("", sequence), number, found) for number, found in places.items()), labels)
 
 
 TRUTH = frames({1: [("car", 10, 20), ("car", 300, 200)], 2: [], 3: [("car", 50, 60)]})

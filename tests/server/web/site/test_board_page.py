@@ -8,6 +8,7 @@ import json
 from datetime import datetime
 
 import pytest
+from tests.server import scene
 from tests.server.domain.hosted import Hosted
 from tests.server.domain.streets import BOX, streets
 from tests.server.domain.test_planted_truth import _forbidden, _prepare, _search, batch
@@ -20,13 +21,7 @@ from vidscore_protos.v1 import submission_service_pb2 as pb
 BOARD = "/benchmarks/dots/board"
 TRUTH = batch("", "street", "car", (1, 2, 3), BOX, BOX, BOX)
 TWO = batch("", "street", "car", (1, 2), BOX, BOX)
-NOTHING = annotations_pb2.AnnotationBatch(
-    sequences=[annotations_pb2.SequenceKey(sequence="street")],
-    frame_sequences=[0],
-    frame_numbers=[1],
-    frame_object_counts=[0],
-    geometry=annotations_pb2.GEOMETRY_BOX,
-)
+NOTHING = scene.batch([(("", "street"), 1, [])], geometry=annotations_pb2.GEOMETRY_BOX)
 FORMULA = '=HYPERLINK("http://evil.example")'
 
 

@@ -18,9 +18,10 @@ import numpy as np
 from msgspec.structs import replace
 
 from vidscore_evaluators.alignment import align
-from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.outcome_table import Outcome
 from vidscore_evaluators.report import Report
+from vidscore_evaluators.testing.examples import Thing, make_annotations
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.definition import Definition, definition_from_dict
 from vidscore_server.domain.ladder import Scale
@@ -58,29 +59,16 @@ def centre(cell: int) -> tuple[float, float]:
 
 def scene(places: Places, sequences: int) -> Annotations:
     """Annotations of every frame: the same places in each frame of a sequence, one track each."""
-    counts = [len(places.get(row, ())) for row in range(sequences) for _ in range(FRAMES)]
-    points = [
-        place for row in range(sequences) for _ in range(FRAMES) for place in places.get(row, ())
-    ]
-    tracks = [
-        track
+    things = [
+        [Thing(place, track_id=track) for track, place in enumerate(places.get(row, ()))]
         for row in range(sequences)
-        for _ in range(FRAMES)
-        for track in range(len(places.get(row, ())))
     ]
-    total = len(points)
-    return Annotations(
-        sequences=tuple(SequenceKey("", f"{row + 1}") for row in range(sequences)),
-        labels=("",),
-        frame_sequences=np.repeat(np.arange(sequences, dtype=np.int64), FRAMES),
-        frame_numbers=np.tile(np.arange(1, FRAMES + 1, dtype=np.int64), sequences),
-        frame_flags=np.zeros(sequences * FRAMES, dtype=np.uint8),
-        frame_starts=np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]),
-        coordinates=np.array(points, dtype=np.float64).reshape(total, 2),
-        label_indices=np.zeros(total, dtype=np.int64),
-        confidences=np.ones(total),
-        track_ids=np.array(tracks, dtype=np.int64),
-        flags=np.zeros(total, dtype=np.uint8),
+    return make_annotations(
+        {
+            ("", f"{row + 1}"): dict.fromkeys(range(1, FRAMES + 1), objects)
+            for row, objects in enumerate(things)
+        },
+        arity=2,
     )
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from vidscore_evaluators.annotations import Annotations, SequenceKey, empty_annotations
+from vidscore_evaluators.annotations import Annotations, empty_annotations
+from vidscore_evaluators.testing.examples import Thing, make_annotations
 from vidscore_server.web.site.organise.truth_preview import (
     change_sentence,
     changes_of,
@@ -17,23 +16,11 @@ Frames = dict[tuple[str, int], list[float]]
 
 def truth(frames: Frames, label: str = "car") -> Annotations:
     """Points on a diagonal, of one label."""
-    names = list(dict.fromkeys(name for name, _ in frames))
-    counts = [len(found) for found in frames.values()]
-    places = [place for found in frames.values() for place in found]
-    total = sum(counts)
-    return Annotations(
-        sequences=tuple(SequenceKey("", name) for name in names),
-        labels=(label,),
-        frame_sequences=np.array([names.index(name) for name, _ in frames], dtype=np.int64),
-        frame_numbers=np.array([number for _, number in frames], dtype=np.int64),
-        frame_flags=np.zeros(len(frames), dtype=np.uint8),
-        frame_starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        coordinates=np.array([[place, place] for place in places], dtype=np.float64).reshape(-1, 2),
-        label_indices=np.zeros(total, dtype=np.int64),
-        confidences=np.ones(total),
-        track_ids=np.full(total, -1, dtype=np.int64),
-        flags=np.zeros(total, dtype=np.uint8),
-    )
+    sequences: dict[tuple[str, str], dict[int, list[Thing]]] = {}
+    for (name, number), places in frames.items():
+        things = [Thing((place, place), label) for place in places]
+        sequences.setdefault(("", name), {})[number] = things
+    return make_annotations(sequences, arity=2)
 
 
 def test_sequences_are_new_changed_removed_or_the_same() -> None:

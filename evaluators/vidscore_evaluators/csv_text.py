@@ -5,11 +5,22 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from vidscore_evaluators.names import spreadsheet_text
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A whole file of CSV; see `csv_lines`.
+
+    Args:
+        header: Names of the columns.
+        rows: Cells of each line.
+    """
+    return csv_lines(chain([header], rows))
+
+
+def csv_lines(rows: Iterable[Sequence[object]]) -> str:
     """Lines of CSV without control characters, and without formulas that a spreadsheet would run.
 
     A string that would be a formula, or that already has apostrophes in front of one, gets an
@@ -17,12 +28,10 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     booleans are written as in JSON.
 
     Args:
-        header: Names of the columns.
         rows: Cells of each line.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(_cell, header))
     writer.writerows(map(_cell, row) for row in rows)
     return text.getvalue()
 
@@ -30,7 +39,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def csv_cell(text: str) -> str:
     """A text as one cell of such a line."""
     # A line with one empty cell would be written as two quotation marks.
-    return csv_text([text], ()).removesuffix("\n") if text else ""
+    return csv_lines([[text]]).removesuffix("\n") if text else ""
 
 
 def _cell(value: object) -> object:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
+from vidscore_evaluators.csv_text import csv_lines
 from vidscore_server.web.site.forms import Form, read_utc, refused_by_service
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Visit
@@ -55,8 +54,8 @@ async def download(visit: Visit) -> Response:
 async def _lines(
     visit: Visit, request: Mapping[str, Any], page: Mapping[str, Any]
 ) -> AsyncIterator[str]:
-    yield ",".join(COLUMNS) + "\r\n"
-    yield csv_lines(page["records"])
+    yield csv_lines([COLUMNS])
+    yield record_lines(page["records"])
     while page["next_page_token"]:
         page = await visit.call(
             "AccessService/ListAuditRecords",
@@ -64,26 +63,19 @@ async def _lines(
             page_token=page["next_page_token"],
             **request,
         )
-        yield csv_lines(page["records"])
+        yield record_lines(page["records"])
 
 
-def csv_lines(records: list[dict[str, Any]]) -> str:
-    """Records as lines of CSV; values that look like formulas to a spreadsheet become texts.
+def record_lines(records: list[dict[str, Any]]) -> str:
+    """Records as lines of CSV.
 
     Args:
         records: The records.
     """
-    target = io.StringIO()
-    writer = csv.writer(target)
-    for record in records:
-        texts = [record["number"], record["time"].isoformat()]
-        texts += [_harmless(record[name]) for name in COLUMNS[2:]]
-        writer.writerow(texts)
-    return target.getvalue()
-
-
-def _harmless(text: str) -> str:
-    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
+    return csv_lines(
+        [record["number"], record["time"].isoformat(), *(record[name] for name in COLUMNS[2:])]
+        for record in records
+    )
 
 
 def read_filter(

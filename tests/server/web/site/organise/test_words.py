@@ -13,7 +13,7 @@ from vidscore_protos.v1 import annotations_pb2
 from vidscore_server.api.batches import read_own_batch
 from vidscore_server.domain.policy import Policy
 from vidscore_server.web.site.forms import Form, refused_by_service, refused_input
-from vidscore_server.web.site.organise.audit import csv_lines, read_filter
+from vidscore_server.web.site.organise.audit import read_filter, record_lines
 from vidscore_server.web.site.organise.benchmark import lede_of
 from vidscore_server.web.site.organise.create import document_of
 from vidscore_server.web.site.organise.overview import queue_sentence
@@ -86,8 +86,8 @@ def test_the_form_gives_the_content_of_a_benchmark_file() -> None:
         "title": "Sky",
         "evaluators": [{"name": "f1"}, {"name": "map"}],
         "truth_geometry": "box",
-        "open_time": "2026-05-01T00:00Z",
-        "close_time": "2026-06-01T00:00:00+02:00",
+        "open_time": datetime(2026, 5, 1, tzinfo=UTC),
+        "close_time": datetime(2026, 5, 31, 22, tzinfo=UTC),
         "policy": {"visibility": "final"},
     }
 
@@ -177,17 +177,17 @@ def test_an_empty_number_of_days_means_no_end() -> None:
     assert (read_days(" "), read_days("0.5")) == ((None, ""), (43_200.0, ""))
 
 
-def test_an_audit_record_is_not_a_formula_in_a_spreadsheet() -> None:
+def test_an_audit_record_is_neither_a_formula_nor_a_command_to_a_terminal() -> None:
     record = {
         "number": 1,
         "time": datetime(2026, 1, 2, tzinfo=UTC),
         "actor": "server",
         "action": "x",
         "resource": "=HYPERLINK(1)",
-        "detail": "a, b",
+        "detail": "a, \x1b[2Jb",
     }
-    assert csv_lines([record]) == (
-        '1,2026-01-02T00:00:00+00:00,server,x,\'=HYPERLINK(1),"a, b"\r\n'
+    assert record_lines([record]) == (
+        '1,2026-01-02T00:00:00+00:00,server,x,\'=HYPERLINK(1),"a, \\x1b[2Jb"\n'
     )
 
 

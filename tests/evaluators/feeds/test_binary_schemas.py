@@ -191,6 +191,10 @@ def test_a_frame_of_onvif_without_objects_is_an_empty_frame() -> None:
         (b"<?xml version='1.0' encoding='nonsense'?><a/>", "invalid XML (an unknown encoding)"),
         (b"<?xml version='1.0' encoding='utf-7'?><a/>", "invalid XML (an unknown encoding)"),
         (onvif("<tt:Frame/>"), "Frame[0].UtcTime"),
+        (
+            onvif(f"<tt:Frame>{onvif_object('').replace('20.0', 'far')}</tt:Frame>"),
+            "line 1, left: found 'far', expected a number",
+        ),
         (b"<a/>", "the element"),
         (b"", "invalid XML"),
     ],

@@ -23,7 +23,7 @@ from vidscore_evaluators.trust.dissimilarities import Judge, Level, ranking_meas
 from vidscore_evaluators.trust.paper import M_FULL, M_PARTIAL, OPTIMUM
 from vidscore_evaluators.trust.sanity import SANITY_TESTS
 from vidscore_evaluators.trust.sanity.families import Draw
-from vidscore_evaluators.trust.tables import error_rows, error_tables, indicator_rows
+from vidscore_evaluators.trust.tables import FigureRow, error_rows, error_tables, indicator_rows
 
 SMALL = Plan(strata=6, realisations=1, seed=4)
 IOU_GRID = tuple(step / 20 for step in range(21))
@@ -182,3 +182,15 @@ def test_a_scene_is_judged_the_same_whatever_the_others_are(seed: int) -> None:
     judge = Judge(evaluator, measure, Level.DOMAIN)
     together = judge.judge([*second, *first])
     assert np.array_equal(together[3:], judge.judge(first))
+
+
+def test_criteria_without_a_base_have_a_table_by_setting() -> None:
+    rows: list[FigureRow] = [
+        {"criterion": "spotgeo", "base": None, "setting": setting, "mean": 12.34, "std": 0.5}
+        for setting in (10.0, "optimum")
+    ]
+    [table] = error_tables("A test", rows)
+    assert table.lines == [
+        ("spotgeo", "", "10", "12.3 (0.500)"),
+        ("spotgeo", "", "optimum", "12.3 (0.500)"),
+    ]

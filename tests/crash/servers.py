@@ -99,11 +99,10 @@ class KilledServer:
 
     def begin(self, failpoints: str = "") -> SimpleQueue[str | None]:
         """Start it; the returned queue gets its address once it listens, or None if it ends."""
-        values = {**self._settings, "listen": self.address}
-        environment = {f"VIDSCORE_SERVER_{name.upper()}": text for name, text in values.items()}
-        environment |= {**self.environment, FAILPOINTS_VARIABLE: failpoints}
+        environment = environment_of({**self._settings, "listen": self.address}, failpoints)
+        environment |= self.environment
         self._process = (
-            _started(environment) if self._nursery is None else self._nursery.start(environment)
+            started(environment) if self._nursery is None else self._nursery.start(environment)
         )
         addresses: SimpleQueue[str | None] = SimpleQueue()
         self._reader = threading.Thread(target=self._read, args=(self._process, addresses))
@@ -219,8 +218,14 @@ class KilledServer:
         return "".join(self._log[-20:])
 
 
-def _started(environment: Mapping[str, str]) -> Process:
-    """A separate process."""
+def environment_of(settings: Mapping[str, str], failpoints: str = "") -> dict[str, str]:
+    """The variables that give a server its settings."""
+    found = {f"VIDSCORE_SERVER_{name.upper()}": text for name, text in settings.items()}
+    return {**found, FAILPOINTS_VARIABLE: failpoints}
+
+
+def started(environment: Mapping[str, str]) -> subprocess.Popen[str]:
+    """A server from scratch, whose log can be read."""
     return subprocess.Popen(
         COMMAND,
         env={**os.environ, **environment},

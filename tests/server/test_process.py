@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from typing import IO, Any
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from tests.crash.servers import COMMAND, environment_of, started
 from tests.server.scene import HERE, Refused, configuration, counts, points, refused, request
 from tests.support.waiting import eventually
 
@@ -24,7 +24,6 @@ from vidscore_protos.v1 import scoring_service_pb2, scoring_service_pb2_grpc
 
 pytestmark = pytest.mark.usefixtures("moody")
 
-COMMAND = [sys.executable, "-m", "vidscore_cli", "serve"]
 TIMEOUT_S = 60.0
 
 
@@ -32,17 +31,8 @@ class Process:
     """A server process, its log lines and a channel to it."""
 
     def __init__(self, **settings: str) -> None:
-        environment = {
-            f"VIDSCORE_SERVER_{name.upper()}": value
-            for name, value in {"listen": "127.0.0.1:0", "workers": "1", **settings}.items()
-        }
-        self.process = subprocess.Popen(
-            COMMAND,
-            env={**os.environ, **environment},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        given = {"listen": "127.0.0.1:0", "workers": "1", **settings}
+        self.process = started(environment_of(given))
         assert self.process.stderr is not None
         self._lines: SimpleQueue[str] = SimpleQueue()
         self._passed: list[dict[str, Any]] = []

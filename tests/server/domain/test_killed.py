@@ -7,10 +7,7 @@ sends one frame per batch and resumes from the offset that the server names.
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -18,6 +15,7 @@ from pathlib import Path
 
 import grpc
 import pytest
+from tests.crash.servers import environment_of, started
 from tests.server.domain.hosted import BENCHMARK, TRUTH, append, dots, end_of
 from tests.server.domain.test_backup_rows import submission_row
 from tests.server.domain.test_backups import SOUND, benchmark_row, made
@@ -43,7 +41,6 @@ pytestmark = pytest.mark.slow
 
 pb = submission_service_pb2
 
-COMMAND = [sys.executable, "-m", "vidscore_cli", "serve"]
 TIMEOUT_S = 60.0
 SUBMISSION = f"{BENCHMARK}/submissions/one"
 FRAMES = {1: [(11.0, 20.0)], 2: [(1.0, 1.0)], 3: [(50.0, 60.0)], 4: [], 5: []}
@@ -64,14 +61,7 @@ class Site:
         settings = {"listen": "127.0.0.1:0", "workers": "1", "store": str(self.path)} | {
             "heartbeat_interval_s": "3600"
         }
-        environment = {f"VIDSCORE_SERVER_{name.upper()}": text for name, text in settings.items()}
-        process = subprocess.Popen(
-            COMMAND,
-            env={**os.environ, **environment, "VIDSCORE_FAILPOINTS": failpoints},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = started(environment_of(settings, failpoints))
         assert process.stderr is not None
         try:
             line = json.loads(process.stderr.readline())

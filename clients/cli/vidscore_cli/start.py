@@ -7,16 +7,32 @@ import signal
 from types import FrameType
 from typing import NoReturn
 
+_IMPORT_SYSTEM = "<frozen importlib._bootstrap>"
+_LATER_S = 0.001
+
 
 def main() -> NoReturn:
     """Import the command line, and run it."""
     before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # otherwise it is ignored, as in the background
+    acts = before is signal.default_int_handler  # otherwise it is ignored, as in the background
+    if acts:
         signal.signal(signal.SIGINT, _end)
     from vidscore_cli.main import main as run
 
-    signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGINT, interrupt if acts else before)
     run()
+
+
+def interrupt(_number: int, frame: FrameType | None) -> None:
+    """Raise KeyboardInterrupt, but not inside of Python's import system.
+
+    An exception between its taking of a lock and the following block would leave the lock taken,
+    and a thread that imports something would wait for ever.
+    """
+    if frame is None or frame.f_code.co_filename != _IMPORT_SYSTEM:
+        raise KeyboardInterrupt
+    signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, _LATER_S)
 
 
 def _end(_number: int, _frame: FrameType | None) -> NoReturn:

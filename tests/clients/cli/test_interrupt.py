@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import subprocess
@@ -12,6 +13,8 @@ from pathlib import Path
 import pytest
 from tests.clients.cli.helpers import BINARY, run
 from tests.support.requirements import missing
+
+from vidscore_cli.start import interrupt
 
 pytestmark = pytest.mark.slow
 
@@ -106,6 +109,27 @@ def test_ctrl_c_while_a_module_defines_a_class_is_not_an_internal_error(
     monkeypatch.setattr("vidscore_cli.commands.validate._read", read)
     result = run("validate", "truth.csv")
     assert (result.exit_code, result.stderr) == (130, "")
+
+
+def test_an_interrupt_leaves_no_lock_of_the_import_system_taken() -> None:
+    """It waits until no function of that system runs."""
+    steps: list[str] = []
+    source = "raise_signal(SIGINT)\nsteps.append('released')"
+    place = importlib.import_module.__globals__["_bootstrap"]._find_and_load.__code__.co_filename
+    names = {"steps": steps, "raise_signal": signal.raise_signal, "SIGINT": signal.SIGINT}
+
+    def work() -> None:
+        exec(compile(source, place, "exec"), names)
+        time.sleep(60)
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+    finally:
+        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    assert steps == ["released"]
 
 
 FILLING = """

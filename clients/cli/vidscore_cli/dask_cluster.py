@@ -12,6 +12,7 @@ import click
 
 from vidscore_cli.session import ExitCode
 from vidscore_evaluators.errors import MissingExtraError
+from vidscore_evaluators.runtime import terminal_signals_blocked
 
 CONNECT_TIMEOUT_S = 10
 """Seconds to wait for a scheduler that does not answer."""
@@ -35,6 +36,8 @@ def dask_executor(address: str | None, workers: int | None) -> Iterator[Executor
         MissingExtraError: If Dask is not installed.
         OSError: If the scheduler cannot be reached.
     """
+    from multiprocessing import resource_tracker
+
     try:
         from distributed import Client, LocalCluster
     except ImportError:
@@ -45,17 +48,17 @@ def dask_executor(address: str | None, workers: int | None) -> Iterator[Executor
         with Client(address, timeout=CONNECT_TIMEOUT_S, set_as_default=False) as client:
             yield client.get_executor(pure=False)
         return
-    with (
-        LocalCluster(
+    resource_tracker.ensure_running()  # its start would unblock signals in the thread that needs it
+    with terminal_signals_blocked():  # also in the thread that starts processes
+        cluster = LocalCluster(
             n_workers=workers or os.cpu_count() or 1,
             threads_per_worker=1,
             dashboard_address=None,
             # Even without a dashboard, a scheduler serves a page: use a free port.
             scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
             silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
+        )
+    with cluster, Client(cluster, set_as_default=False) as client:
         yield client.get_executor(pure=False)
 
 

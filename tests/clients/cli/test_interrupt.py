@@ -47,12 +47,15 @@ def wait_for_workers(process: subprocess.Popen[str]) -> None:
         time.sleep(0.005)
 
 
-def test_ctrl_c_while_workers_start_exits_with_130_and_no_traceback(data: Path) -> None:
+@pytest.mark.parametrize("options", ["--workers 2", "--dask local --shards 2"])
+def test_ctrl_c_while_workers_start_exits_with_130_and_no_traceback(
+    options: str, data: Path
+) -> None:
     if not Path("/proc/self/stat").exists():
         missing("a /proc file system, to see worker processes start")
     with subprocess.Popen(
         [BINARY, "score", "neovision2", "--truth", "truth", "--detections", "detections",
-         "--workers", "2"],
+         *options.split()],
         cwd=data,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

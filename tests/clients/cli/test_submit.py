@@ -92,6 +92,32 @@ def test_a_check_refuses_the_name_and_title_that_a_submission_could_not_have(
     assert "is scored with other detections; choose another --name" in refused.stderr
 
 
+def test_a_title_for_files_that_were_submitted_before_is_not_dropped_silently(
+    hosted: str, falcon: Call
+) -> None:
+    sent = ("submit", hosted, "--detections", "detections.json", "--title")
+    assert "keeps its title" not in falcon(*sent, "First").stderr
+    assert "keeps its title" not in falcon(*sent, "First").stderr
+    assert "was begun before and keeps its title 'First'" in falcon(*sent, "Second").stderr
+
+
+def test_yolo_text_is_uploaded_with_the_size_of_its_images(
+    hosted: str, folder: Path, organiser: Call, falcon: Call
+) -> None:
+    """Its boxes are parts of an image; percentages are confidences if their scale is given."""
+    (folder / "f1.toml").write_text('title = "Boxes"\n[[evaluators]]\nname = "f1"\n')
+    (folder / "yolo").mkdir()
+    (folder / "yolo/1.txt").write_text("0 0.5 0.5 0.25 0.25 90\n")
+    size = ("--image-size", "640x480")
+    well(organiser("benchmark", "create", f"{hosted}-boxes", "f1.toml"))
+    truth = ("benchmark", "truth", f"{hosted}-boxes", "--truth", "yolo")
+    assert "expected the size of its images" in organiser(*truth).stderr
+    assert "1 object (0 1)" in well(organiser(*truth, *size))
+    sent = ("submit", f"{hosted}-boxes", "--detections", "yolo", *size)
+    scored = well(falcon(*sent, "--confidence-scale", "0,100", "--format", "csv"))
+    assert "f1,,,,f1,1.0" in scored
+
+
 def test_frames_without_detections_need_no_shape_and_are_submitted(
     limited: str, folder: Path, falcon: Call
 ) -> None:

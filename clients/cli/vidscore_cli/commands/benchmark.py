@@ -25,6 +25,7 @@ from vidscore_cli.inputs import check_format_name
 from vidscore_cli.online import clock_text
 from vidscore_cli.options import (
     format_option,
+    image_size_option,
     input_format_option,
     output_option,
     records_options,
@@ -160,6 +161,7 @@ def delete(server: ServerChoice, benchmark: str, force: bool) -> None:
 @click.argument("benchmark", metavar="BENCHMARK")
 @truth_option()
 @input_format_option()
+@image_size_option()
 @click.option(
     "--merge",
     is_flag=True,
@@ -178,6 +180,7 @@ def truth(
     benchmark: str,
     truth: str,
     input_format: str,
+    image_size: tuple[int, int] | None,
     merge: bool,
     complete: bool,
     comment: str,
@@ -190,7 +193,9 @@ def truth(
     with ProgressBar() as bar, open_client(server) as client:
         bar.stage("reading")
         format_name = format_for(evaluator_names(client, benchmark), input_format)
-        source = read_source(data_path(truth), Side.TRUTH, format_name=format_name)
+        source = read_source(
+            data_path(truth), Side.TRUTH, format_name=format_name, image_size=image_size
+        )
         show_source_warnings(source, Side.TRUTH)
         bar.stage("uploading")
         revision = client.benchmarks.upload_truth(

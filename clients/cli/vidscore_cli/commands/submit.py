@@ -31,6 +31,7 @@ from vidscore_cli.options import (
     all_faults_option,
     confidence_scale_option,
     format_option,
+    image_size_option,
     input_format_option,
     output_option,
     server_options,
@@ -68,6 +69,7 @@ class FileSubmission(Struct, frozen=True):
     benchmark: str
     detections: str
     input_format: str
+    image_size: tuple[int, int] | None
     confidence_scale: str | None
     name: str | None
     title: str
@@ -100,6 +102,7 @@ class FileSubmission(Struct, frozen=True):
     help=f"Detections to score: {ANYWHERE}.",
 )
 @input_format_option()
+@image_size_option()
 @confidence_scale_option()
 @click.option(
     "--name",
@@ -162,8 +165,10 @@ def submit(**choices: Any) -> None:
         submission = _upload(client, typed, detections, bar)
         told = submission.warnings
         say_warnings(submission.warnings)
+        name, title = short_names(submission.name), submission.title
+        if typed.title not in {"", title}:
+            say(f"Warning: {name} was begun before and keeps its title {title!r}", err=True)
         if not (typed.seal and typed.wait):
-            name = short_names(submission.name)
             say(f"{name}: {counted(submission.frame_count, 'frame is', 'frames are')} safe")
             _say(f"waits for {submission_waits_for(submission)}", submission.due_reason)
             return
@@ -194,7 +199,13 @@ def _read(client: Client, typed: FileSubmission) -> Annotations:
     evaluators = evaluator_names(client, typed.benchmark)
     format_name = format_for(evaluators, typed.input_format)
     path = data_path(typed.detections)
-    source = read_source(path, Side.DETECTIONS, format_name=format_name)
+    source = read_source(
+        path,
+        Side.DETECTIONS,
+        format_name=format_name,
+        image_size=typed.image_size,
+        scaled=typed.confidence_scale is not None,
+    )
     refuse_image_names(source)
     ranked = rank_by_confidence(evaluators)
     warnings = show_source_warnings(source, Side.DETECTIONS, ranked=ranked)

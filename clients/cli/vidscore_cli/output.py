@@ -205,16 +205,19 @@ def check_folder(output: str, option: str) -> Path:
 
 
 def check_folder_of(path: Path, option: str) -> None:
-    """Refuse a path in a missing folder, before any work is done.
+    """Refuse standard output, and a path in a missing folder, before any work is done.
 
     Args:
         path: The path.
         option: The option that names it.
 
     Raises:
-        click.BadParameter: If the folder is missing.
+        click.BadParameter: If it is standard output, or the folder is missing.
         OSError: If the path is impossible.
     """
+    if str(path) == STDOUT:
+        said = f"{STDOUT} is standard output; name a file or folder"
+        raise click.BadParameter(said, param_hint=option)
     place = led_to(path)
     if not place.parent.is_dir():
         raise click.BadParameter(

@@ -155,6 +155,7 @@ def test_an_invalid_image_leaves_nothing_behind(folder: Path, output: str) -> No
     [
         (("--output", "out.avi"), "neither a video with the suffix .mp4"),
         (("--output", "images"), "images exists, expected a new folder"),
+        (("--output", "-"), "- is standard output; name a file or folder"),
         (("--output", "no/out"), "there is no folder"),
         (("--output", "out", "--sequence", "c"), "sequence 'c'"),
         (("--output", "out", "--outcomes-of", "hota"), "'hota' does not score"),

@@ -132,8 +132,6 @@ def _check_target(typed: FileConversion) -> None:
     target, hint = data_path(typed.target), "TARGET"
     if typed.truth is not None and Side(typed.side) is Side.TRUTH:
         raise click.UsageError("--truth needs --side detections")
-    if typed.target == STDOUT:
-        raise click.BadParameter("- is standard output; name a file or folder", param_hint=hint)
     if isinstance(target, RemotePath):
         _check_remote(typed, target)
         return

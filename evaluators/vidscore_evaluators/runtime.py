@@ -33,6 +33,8 @@ Progress = Callable[[int, int], None]
 MAX_THREADS = 4
 """More threads would contend for the GIL."""
 
+_HAS_POSIX_SIGNALS = hasattr(signal, "pthread_sigmask")  # Windows has not
+
 # Option numbers of <malloc.h>.
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 
@@ -79,7 +81,13 @@ def spawn_context() -> SpawnContext:
     """The context that spawns processes; a fork of a process with gRPC's threads can hang."""
     # Slow to import, and one process is enough for most scores.
     import multiprocessing  # noqa: PLC0415
+    from multiprocessing import resource_tracker  # noqa: PLC0415
 
+    if _HAS_POSIX_SIGNALS:
+        # Now, because it ignores SIGINT alone, and because its start unblocks that in the thread
+        # that needs it first.
+        with terminal_signals_blocked():
+            resource_tracker.ensure_running()
     return multiprocessing.get_context("spawn")
 
 
@@ -171,7 +179,7 @@ def terminal_signals_blocked() -> Iterator[None]:
     during its imports would print a meaningless traceback. Does nothing on systems without POSIX
     signals.
     """
-    if not hasattr(signal, "pthread_sigmask"):
+    if not _HAS_POSIX_SIGNALS:
         yield
         return
     # A blocked signal stays blocked in the processes that start here.

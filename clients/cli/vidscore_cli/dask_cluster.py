@@ -12,7 +12,7 @@ import click
 
 from vidscore_cli.session import ExitCode
 from vidscore_evaluators.errors import MissingExtraError
-from vidscore_evaluators.runtime import terminal_signals_blocked
+from vidscore_evaluators.runtime import spawn_context, terminal_signals_blocked
 
 CONNECT_TIMEOUT_S = 10
 """Seconds to wait for a scheduler that does not answer."""
@@ -36,8 +36,6 @@ def dask_executor(address: str | None, workers: int | None) -> Iterator[Executor
         MissingExtraError: If Dask is not installed.
         OSError: If the scheduler cannot be reached.
     """
-    from multiprocessing import resource_tracker
-
     try:
         from distributed import Client, LocalCluster
     except ImportError:
@@ -48,7 +46,7 @@ def dask_executor(address: str | None, workers: int | None) -> Iterator[Executor
         with Client(address, timeout=CONNECT_TIMEOUT_S, set_as_default=False) as client:
             yield client.get_executor(pure=False)
         return
-    resource_tracker.ensure_running()  # its start would unblock signals in the thread that needs it
+    spawn_context()  # for Dask's processes, too
     with terminal_signals_blocked():  # also in the thread that starts processes
         cluster = LocalCluster(
             n_workers=workers or os.cpu_count() or 1,

@@ -27,9 +27,10 @@ def interrupt(_number: int, frame: FrameType | None) -> None:
     """Raise KeyboardInterrupt, but not inside of Python's import system.
 
     An exception between its taking of a lock and the following block would leave the lock taken,
-    and a thread that imports something would wait for ever.
+    and a thread that imports something would wait for ever. Windows has no timer for this.
     """
-    if frame is None or frame.f_code.co_filename != _IMPORT_SYSTEM:
+    is_importing = frame is not None and frame.f_code.co_filename == _IMPORT_SYSTEM
+    if not (is_importing and hasattr(signal, "setitimer")):
         raise KeyboardInterrupt
     signal.signal(signal.SIGALRM, interrupt)
     signal.setitimer(signal.ITIMER_REAL, _LATER_S)

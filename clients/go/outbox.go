@@ -55,9 +55,9 @@ func (box *outbox) keepTo(limits map[string]int64) {
 	box.batching.BatchBytes = min(box.batching.BatchBytes, limitOf(limits, "maximum_message_bytes")/2)
 }
 
-// limitsOfAMessage are limits that fewer frames in a message may keep, although nobody knows how
+// messageLimits are limits that fewer frames in a message may keep, although nobody knows how
 // many.
-var limitsOfAMessage = []string{
+var messageLimits = []string{
 	"maximum_batch_labels", "maximum_batch_objects", "maximum_batch_sequences", "maximum_message_bytes",
 	"maximum_unstored_bytes", "maximum_unstored_call_bytes", "maximum_unstored_team_bytes",
 }
@@ -71,7 +71,7 @@ func (box *outbox) cutSmaller(failure *Error, frames int) bool {
 	}
 	before, name := box.batching, failure.Metadata["limit"]
 	box.keepTo(map[string]int64{name: maximum})
-	if box.batching == before && frames > 1 && slices.Contains(limitsOfAMessage, name) {
+	if box.batching == before && frames > 1 && slices.Contains(messageLimits, name) {
 		box.batching.BatchFrames = frames / 2
 	}
 	return box.batching != before

@@ -12,10 +12,9 @@ namespace vidscore::detail {
 namespace {
 
 /// Limits that fewer frames in a message may keep, although nobody knows how many.
-const std::set<std::string> kLimitsOfAMessage = {
-    "maximum_batch_labels",        "maximum_batch_objects",
-    "maximum_batch_sequences",     "maximum_message_bytes",
-    "maximum_unstored_bytes",      "maximum_unstored_call_bytes",
+const std::set<std::string> kMessageLimits = {
+    "maximum_batch_labels",        "maximum_batch_objects",  "maximum_batch_sequences",
+    "maximum_message_bytes",       "maximum_unstored_bytes", "maximum_unstored_call_bytes",
     "maximum_unstored_team_bytes",
 };
 
@@ -187,10 +186,9 @@ bool AppendState::cut_smaller(const Error& error) {
   std::size_t most = 0;
   if (!(std::istringstream(maximum->second) >> most)) return false;
   if (named->second == "maximum_batch_frames") return outbox_.limit(most, batching_.batch_bytes);
-  if (kLimitsOfAMessage.count(named->second) == 0) return false;
+  if (kMessageLimits.count(named->second) == 0) return false;
   // The other half is for the tables of names, which the outbox does not count.
-  if (named->second == "maximum_message_bytes" &&
-      outbox_.limit(batching_.batch_frames, most / 2)) {
+  if (named->second == "maximum_message_bytes" && outbox_.limit(batching_.batch_frames, most / 2)) {
     return true;
   }
   std::size_t largest = 0;

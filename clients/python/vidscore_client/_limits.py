@@ -13,7 +13,7 @@ from vidscore_protos.v1 import server_service_pb2 as wire
 GET_SERVER = "/vidscore.v1.ServerService/GetServer"
 
 
-LIMITS_OF_A_MESSAGE = frozenset(
+MESSAGE_LIMITS = frozenset(
     {
         "maximum_batch_labels",
         "maximum_batch_objects",
@@ -54,7 +54,7 @@ def cut_smaller(batching: Batching, error: VidscoreError, frames: int) -> Batchi
     """
     name, maximum = error.metadata.get("limit", ""), error.metadata.get("maximum", "")
     kept = limited(batching, {name: int(maximum)} if maximum.isdecimal() else {})
-    if kept == batching and name in LIMITS_OF_A_MESSAGE and frames > 1:
+    if kept == batching and name in MESSAGE_LIMITS and frames > 1:
         return replace(batching, batch_frames=frames // 2)
     return kept
 

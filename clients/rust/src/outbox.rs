@@ -14,7 +14,7 @@ use crate::frames::{Frame, Side};
 use crate::settings::Batching;
 
 /// Limits that fewer frames in a message may keep, although nobody knows how many.
-const LIMITS_OF_A_MESSAGE: [&str; 7] = [
+const MESSAGE_LIMITS: [&str; 7] = [
     "maximum_batch_labels",
     "maximum_batch_objects",
     "maximum_batch_sequences",
@@ -135,7 +135,7 @@ impl Outbox {
         let before = (self.batching.batch_frames, self.batching.batch_bytes);
         self.keep_to([(name, &maximum)]);
         let is_same = (self.batching.batch_frames, self.batching.batch_bytes) == before;
-        if is_same && frames > 1 && LIMITS_OF_A_MESSAGE.contains(&name.as_str()) {
+        if is_same && frames > 1 && MESSAGE_LIMITS.contains(&name.as_str()) {
             self.batching.batch_frames = frames / 2;
             return true;
         }

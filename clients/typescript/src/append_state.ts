@@ -20,7 +20,7 @@ import { isBreak, Retrying } from "./retrying.js";
 import { type CompleteBatching, type CompleteDelivery, limitBatching } from "./settings.js";
 
 /** Limits that fewer frames in a message may keep, although nobody knows how many. */
-const LIMITS_OF_A_MESSAGE: ReadonlySet<string> = new Set([
+const MESSAGE_LIMITS: ReadonlySet<string> = new Set([
   "maximum_batch_labels",
   "maximum_batch_objects",
   "maximum_batch_sequences",
@@ -352,7 +352,7 @@ export class AppendState {
     }
     const largest = Math.max(...this.#window.map(({ frames }) => frames.length));
     return (
-      LIMITS_OF_A_MESSAGE.has(limit) &&
+      MESSAGE_LIMITS.has(limit) &&
       largest > 1 &&
       this.outbox.limit(Math.floor(largest / 2), Number.POSITIVE_INFINITY)
     );

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
 from typing import Literal
@@ -51,6 +50,7 @@ from vidscore_evaluators.formats._sequence_index import (
     write_index,
 )
 from vidscore_evaluators.formats._tree_paths import TreePath
+from vidscore_evaluators.formats.pair import Pair
 from vidscore_evaluators.formats.source import (
     FaultList,
     Reading,
@@ -61,9 +61,7 @@ from vidscore_evaluators.formats.source import (
     with_skipped,
 )
 from vidscore_evaluators.names import name_advice
-from vidscore_evaluators.plausibility.image_sizes import warnings_of_positions
 from vidscore_evaluators.remote_files import DataPath, RemotePath
-from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.runtime import side_by_side, thread_count
 
 __all__ = [
@@ -135,35 +133,6 @@ _MIXING = (GENERIC, JSON_LINES, *_COLUMNS)
 """Formats that can be combined with any format of the other side."""
 
 OnError = Literal["refuse", "skip"]
-
-
-class Pair(Struct, frozen=True, eq=False, dict=True):
-    """Truth and detections, read and checked against each other."""
-
-    truth: Source
-    detections: Source
-
-    @cached_property
-    def warnings(self) -> tuple[ReportWarning, ...]:
-        """Warnings of both, and about coordinates outside the images."""
-        sizes = {**self.truth.image_sizes, **self.detections.image_sizes}
-        return (
-            *self.truth.warnings,
-            *self.detections.warnings,
-            *warnings_of_positions(Side.TRUTH, self.truth.annotations, sizes),
-            *warnings_of_positions(Side.DETECTIONS, self.detections.annotations, sizes),
-        )
-
-    def place_of(self, example: FrameExample) -> str:
-        """File and line, or entry, of the frame that a warning names."""
-        source = self.truth if example.side is Side.TRUTH else self.detections
-        return source.place_of(example.sequence, example.frame)
-
-    def locate(self, fault: Fault) -> Fault:
-        """Add file and line, or entry, to an evaluator's fault that names a side and a frame."""
-        sides = {Side.TRUTH.value: self.truth, Side.DETECTIONS.value: self.detections}
-        side = sides.get(fault.source or "")
-        return fault if side is None else side.locate(fault)
 
 
 def read_source(  # noqa: PLR0913 - one argument for each fact that files leave out

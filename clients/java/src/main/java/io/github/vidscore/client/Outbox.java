@@ -35,7 +35,7 @@ final class Outbox {
   private static final int RUN_BYTES = 5;
 
   /** Limits that fewer frames in a message may keep, although nobody knows how many. */
-  private static final Set<String> LIMITS_OF_A_MESSAGE =
+  private static final Set<String> MESSAGE_LIMITS =
       Set.of(
           "maximum_batch_labels",
           "maximum_batch_objects",
@@ -138,7 +138,7 @@ final class Outbox {
     }
     Batching before = batching;
     keepTo(Map.of(name, Long.valueOf(maximum)));
-    if (batching.equals(before) && frames > 1 && LIMITS_OF_A_MESSAGE.contains(name)) {
+    if (batching.equals(before) && frames > 1 && MESSAGE_LIMITS.contains(name)) {
       batching = batching.withBatchFrames(frames / 2);
     }
     return !batching.equals(before);

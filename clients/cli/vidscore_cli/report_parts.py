@@ -6,8 +6,10 @@ scoring a small set, so other output is laid out here, as rich would do it.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,6 +28,11 @@ from vidscore_evaluators.report_grids import (
 
 HEADING_WIDTH = 13
 """Maximum width of a heading before it is wrapped, in columns."""
+
+_LONG = 2 * HEADING_WIDTH
+"""Maximum number of characters of a heading, such as the name of a system, between underscores."""
+
+_LONG_PARTS = re.compile(rf"[^\- ]{{1,{_LONG}}}[\- ]*|[\- ]+")
 
 COLUMN_GAP = 3
 """Columns of a terminal between two columns of a table."""
@@ -82,13 +89,15 @@ def cell_width(text: str) -> int:
 
 
 def fold_heading(heading: str) -> list[str]:
-    """The lines of a heading, broken after underscores."""
+    """The lines of a heading, broken after underscores; where it is long, at any end of a word."""
+    whole = heading.replace("_", "_\0").split("\0")
+    parts = ([part] if len(part) <= _LONG else _LONG_PARTS.findall(part) for part in whole)
     lines = [""]
-    for part in heading.replace("_", "_\0").split("\0"):
+    for part in chain.from_iterable(parts):
         if lines[-1] and len(lines[-1]) + len(part) > HEADING_WIDTH:
             lines.append("")
         lines[-1] += part
-    return lines
+    return [line.rstrip() for line in lines]
 
 
 def column_width(grid: Grid, column: int) -> int:

@@ -14,6 +14,7 @@ from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_evaluators.figures.markup import MINUS
 from vidscore_evaluators.trust.doubts import doubts_of_draws
+from vidscore_evaluators.trust.resampling import Interval
 
 NARROW_SPACE = "\N{NO-BREAK SPACE}"
 
@@ -42,6 +43,11 @@ _NUMBERS = [
 ]
 
 _COSTLY_FRACTION = 0.4
+"""Fraction of the mistakes from which on the sequences that have it are named."""
+
+_NOTABLE = 1.25
+"""How much more than their number would explain they must have."""
+
 _MOST_NAMED = 3
 
 
@@ -75,10 +81,10 @@ def answer(
         pending: Whether intervals are still being computed.
     """
     systems = material.systems
-    sentences = [*_of_figures(systems, rows), *_of_sequences(systems, judgement)]
-    doubts = tuple(doubts_of_draws(material.contest))
     heading = _heading(material, rows, judgement, pending=pending)
-    return Answer(heading, tuple(sentences), doubts)
+    said = (*_of_figures(systems, rows), *_of_sequences(systems, judgement))
+    sentences = tuple(sentence for sentence in said if sentence != f"{heading}.")
+    return Answer(heading, sentences, tuple(doubts_of_draws(material.contest)))
 
 
 def in_words(count: int) -> str:
@@ -102,6 +108,20 @@ def figure(value: float | None, digits: int = 4, *, signed: bool = False) -> str
     return (f"+{text}" if signed and value > 0 else text).replace("-", MINUS)
 
 
+def ends(interval: Interval, *, signed: bool = False) -> str:
+    """Both ends of an interval; one that is not 0 is never shown as 0.
+
+    Args:
+        interval: An interval that has ends.
+        signed: Whether an end above 0 has a sign.
+    """
+    both = [end + 0.0 for end in (interval.low, interval.high) if end is not None]
+    digits = next(
+        (count for count in range(3, 12) if all(round(end, count) or not end for end in both)), 12
+    )
+    return " to ".join(figure(end, digits, signed=signed) for end in both)
+
+
 def _heading(
     material: Material, rows: Sequence[FigureRow], judgement: Judgement | None, *, pending: bool
 ) -> str:
@@ -117,8 +137,10 @@ def _heading(
             alarms = f"{a_frame:.2f} false alarms per frame"
             return f"{systems[0]} finds {share} of the objects, with {alarms}"
     if rows:
-        value = figure(rows[0].values[0], rows[0].digits)
-        return f"{systems[0]} reaches {value} in {measure_title(rows[0].measure.name)}"
+        name, value = measure_title(rows[0].measure.name), rows[0].values[0]
+        if value is None:
+            return f"The {name} of {systems[0]} is undefined"
+        return f"{systems[0]} reaches {figure(value, rows[0].digits)} in {name}"
     return f"{systems[0]}, explained"
 
 
@@ -154,15 +176,14 @@ def _of_figures(systems: Sequence[str], rows: Sequence[FigureRow]) -> list[str]:
         return [f"The {name} of {systems[0]} is undefined."]
     said = f"{systems[0]} reaches {figure(value, row.digits)} in {name}"
     if row.difference is None and interval is not None and interval.low is not None:
-        ends = f"{figure(interval.low, 3)} to {figure(interval.high, 3)}"
-        said += f" (95{NARROW_SPACE}% interval {ends})"
+        said += f" (95{NARROW_SPACE}% interval {ends(interval)})"
     if row.difference is not None and row.difference != 0:
         side = "above" if row.difference > 0 else "below"
         said += f", {abs(row.difference):.3g} {side} {systems[1]}"
         paired = row.difference_interval
         if paired is not None and paired.low is not None:
-            low, high = figure(paired.low, 3, signed=True), figure(paired.high, 3, signed=True)
-            said += f" (95{NARROW_SPACE}% interval of the difference {low} to {high})"
+            both = ends(paired, signed=True)
+            said += f" (95{NARROW_SPACE}% interval of the difference {both})"
     return [f"{said}."]
 
 
@@ -172,12 +193,14 @@ def _of_sequences(systems: Sequence[str], judgement: Judgement | None) -> list[s
         return []
     total = judgement.systems[0].counts.total()
     if not int(total.mistakes[0]):
-        return [f"{systems[0]} makes no mistake."]
+        objects = int(total.hits[0] + total.misses[0])
+        return [f"{systems[0]} makes no mistake." if objects else "There is no object to find."]
     names = [sequence_name(judgement.frames.sequences[row]) for row in judgement.order.tolist()]
     costs = judgement.costs[judgement.order]
     named = 1
     while named < min(_MOST_NAMED, len(names) - 1) and costs[:named].sum() < _COSTLY_FRACTION:
         named += 1
+    fraction = float(costs[:named].sum())
     listed = names[0] if named == 1 else f"{', '.join(names[: named - 1])} and {names[named - 1]}"
     count = in_words(named).capitalize()
     kinds = {
@@ -187,6 +210,8 @@ def _of_sequences(systems: Sequence[str], judgement: Judgement | None) -> list[s
     }
     most = max(kinds, key=lambda kind: kinds[kind])
     holds = "holds" if named == 1 else "hold"
-    share = percent(float(costs[:named].sum()))
+    share = percent(fraction)
+    if fraction < max(_COSTLY_FRACTION, _NOTABLE * named / len(names)):
+        return [f"Its mistakes are spread over the sequences; most of them are {most}."]
     said = f"{count} of {in_words(len(names))} sequences, {listed}, {holds} {share} of its mistakes"
     return [f"{said}; most of all mistakes are {most}."]

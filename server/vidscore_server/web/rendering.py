@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from vidscore_evaluators.explanation.answer import figure, in_words, percent
+from vidscore_evaluators.explanation.answer import ends, figure, in_words, percent
 from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_server.web.site.phrases import (
     last_part,
@@ -57,6 +57,7 @@ def environment() -> Environment:
     made.filters.update(
         figure=figure,
         percent=percent,
+        ends=ends,
         in_words=in_words,
         measure_title=measure_title,
         counted=lambda count: f"{count:,}",

@@ -226,9 +226,20 @@ def test_a_number_is_rounded_but_never_to_an_integer_or_a_wide_number(
     assert format_number(value) == text
 
 
-def test_a_long_heading_is_broken_after_underscores() -> None:
-    heading = "detection_only_ground_truth_objects"
-    assert fold_heading(heading) == ["detection_", "only_ground_", "truth_objects"]
+@pytest.mark.parametrize(
+    ("heading", "lines"),
+    [
+        ("detection_only_ground_truth_objects", ["detection_", "only_ground_", "truth_objects"]),
+        ("детектор-после-дообучения на улице", ["детектор-", "после-", "дообучения", "на улице"]),
+        ("smallest counter-example", ["smallest counter-example"]),
+        ("x" * 60, ["x" * 26, "x" * 26, "x" * 8]),
+        ("", [""]),
+        ("__ -", ["__ -"]),
+    ],
+)
+def test_a_long_heading_is_broken_where_words_end_or_cut(heading: str, lines: list[str]) -> None:
+    """Names of systems are headings, too."""
+    assert fold_heading(heading) == lines
 
 
 def test_a_text_is_written_to_its_file_with_a_final_newline(tmp_path: Path) -> None:

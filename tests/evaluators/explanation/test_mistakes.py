@@ -10,12 +10,22 @@ from msgspec.structs import replace
 from tests.support.street import CAR, NOTHING, PERSON, scene_of, street
 
 from vidscore_evaluators.annotations import SequenceKey
-from vidscore_evaluators.explanation.answer import NARROW_SPACE, answer, figure, in_words, percent
+from vidscore_evaluators.explanation.answer import (
+    NARROW_SPACE,
+    answer,
+    ends,
+    figure,
+    in_words,
+    percent,
+)
 from vidscore_evaluators.explanation.figures import Uncertainty, figure_rows
+from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.explanation.mistakes import confusion, kind_rows
 from vidscore_evaluators.explanation.sweep import sweep_confidences
 from vidscore_evaluators.outcome_table import OperatingPoint
+from vidscore_evaluators.scoring import score_annotations
 from vidscore_evaluators.testing import Thing, make_annotations
+from vidscore_evaluators.trust.resampling import Interval
 
 
 def test_kinds_and_gains_equal_those_of_the_report(tmp_path: Path) -> None:
@@ -215,6 +225,53 @@ def test_digits_distinguish_close_systems(tmp_path: Path) -> None:
     assert row.digits == 4
     close = replace(row, values=(0.1234511, 0.1234519))
     assert close.digits == 6
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (0.0027, 0.0884, "+0.003 to +0.088"),
+        (-0.00004, 0.145, "-0.00004 to +0.14500"),
+        (-0.0, 0.25, "0.000 to +0.250"),
+        (-1e-15, 0.25, "-0.000000000000 to +0.250000000000"),
+        (12, 1500, "+12.000 to +1,500.000"),
+    ],
+)
+def test_an_end_of_an_interval_is_not_0_unless_it_is(low: float, high: float, said: str) -> None:
+    """Whether an interval excludes 0 is what it is looked at for."""
+    shown = ends(Interval(0.1, low, high), signed=True)
+    assert shown.replace("\N{MINUS SIGN}", "-") == said
+
+
+def test_without_objects_the_answer_praises_nobody(tmp_path: Path) -> None:
+    material = street(tmp_path, "map", systems=1)
+    contest = material.contest
+    nothing = contest.truth.take_objects(np.zeros(contest.truth.object_count, dtype=np.bool_))
+    reports = {"falcon": score_annotations(material.evaluators, nothing, nothing)}
+    empty = type(material).of(
+        type(contest)(nothing, {"falcon": nothing}), material.evaluators, reports
+    )
+    judgement = empty.judge(empty.judges[0], OperatingPoint())
+    said = answer(empty, figure_rows(empty, Uncertainty(empty, 0)), judgement)
+    assert said.heading == "The AP of falcon is undefined"
+    assert said.sentences == ("There is no object to find.",)
+
+
+def test_sequences_are_named_only_if_they_have_many_of_the_mistakes(tmp_path: Path) -> None:
+    """falcon's two mistakes are both in the first sequence; one miss in each of four is spread."""
+
+    def said(material: Material) -> str:
+        judgement = material.judge(material.judges[0], OperatingPoint())
+        rows = figure_rows(material, Uncertainty(material, 0))
+        return answer(material, rows, judgement).sentences[1]
+
+    some = said(street(tmp_path, "f1"))
+    assert some.startswith("One of two sequences, Tower/001, holds 100\N{NO-BREAK SPACE}% of its")
+    rows = [(name, frame, "Car", CAR, 1.0, 1) for name in "abcd" for frame in (0, 1)]
+    even = said(scene_of(tmp_path, rows, [row for row in rows if row[1] == 0], "f1"))
+    assert even == (
+        "Its mistakes are spread over the sequences; most of them are objects that are missed."
+    )
 
 
 def test_numbers_are_written_for_a_page() -> None:

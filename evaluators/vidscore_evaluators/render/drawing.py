@@ -24,8 +24,9 @@ from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.scoring import outcomes_of_pair
 from vidscore_evaluators.specification import BenchmarkSpec
 
-LARGEST_GUESS_PX = 16_384
-"""Upper bound on the longer side of a canvas whose size is guessed from its objects."""
+LEAST_GUESS_PX, LARGEST_GUESS_PX = 48, 16_384
+"""Least side, and upper bound on the longer side, of a canvas whose size is guessed from its
+objects; of the least, the words below the picture can still be read."""
 
 
 class Chosen(Struct, frozen=True):
@@ -216,7 +217,8 @@ def _blanks(
             expected = "--media, or the size of its images by --image-size"
             faults.append(Fault(found, expected))
             continue
-        width, height = np.ceil(extent * 1.05).astype(np.int64).tolist()
+        room = np.maximum(np.ceil(extent * 1.05), LEAST_GUESS_PX)
+        width, height = room.astype(np.int64).tolist()
         canvases[key] = Blank(width, height)
         guessed.append(key)
     if faults:

@@ -100,6 +100,7 @@ def draw_frame(image: Image, view: FrameView, drawing: Drawing = Drawing()) -> I
                                                        interpolation=nearest)  # fmt: skip
     painter = _Painter(picture, view, drawing, scale, max(2, round(2.0 * unit)), type_)
     painter.draw()
+    canvas[:height, width:] = picture[:, -1:]  # of an odd width, the last column twice
     draw_strip(canvas[height:], view, type_, painter.without_plate)
     return canvas
 

@@ -63,6 +63,16 @@ def test_a_folder_gets_a_picture_of_every_frame(folder: Path) -> None:
     assert not (picture[60:180, 300:340] == (0x00, 0x4A, 0xB8)).all(axis=2).any()
 
 
+def test_frames_without_objects_are_large_enough_for_the_words_below(folder: Path) -> None:
+    empty = '{"sequence": "a", "frame": 1, "objects": []}\n'
+    (folder / "empty.jsonl").write_text(empty)
+    words = ("--truth", "empty.jsonl", "--detections", "empty.jsonl", "--output", "out")
+    assert run("render", "f1", *words).exit_code == 0
+    picture = cv2.imread("out/a/000001.png")
+    assert picture is not None
+    assert min(picture.shape[:2]) >= 640
+
+
 def test_a_video_has_a_frame_for_each_frame(folder: Path) -> None:
     wanted = ("--media", "images", "--sequence", "a", "--output", "a.mp4")
     well(run("render", "clear", *DATA, *wanted))

@@ -191,8 +191,10 @@ def test_an_enlarged_box_is_drawn_at_its_enlarged_place() -> None:
 
 @pytest.mark.parametrize("size", [(641, 481), (640, 480), (33, 77), (1, 1)])
 def test_width_and_height_of_a_picture_are_even(size: tuple[int, int]) -> None:
-    height, width = draw_frame(grey(*size), view_of(), Drawing(scale=1.0)).shape[:2]
-    assert height % 2 == width % 2 == 0
+    picture = draw_frame(grey(*size), view_of(), Drawing(scale=1.0))
+    assert picture.shape[0] % 2 == picture.shape[1] % 2 == 0
+    # Of an odd width, the last column stands twice; it was black.
+    assert (picture[: size[1], -1] == picture[: size[1], 0]).all()
 
 
 def test_a_plate_has_the_colour_of_its_kind_and_white_text() -> None:

@@ -16,7 +16,7 @@ from vidscore_evaluators.trust.comparisons import compare_systems
 from vidscore_evaluators.trust.differences import Verdict
 from vidscore_evaluators.trust.doubts import doubts_of_draws
 from vidscore_evaluators.trust.ranking import Questions
-from vidscore_evaluators.trust.resampling import draw_sequences, interval_of
+from vidscore_evaluators.trust.resampling import alike_groups, draw_sequences, interval_of
 from vidscore_evaluators.trust.systems import Contest, Request
 
 
@@ -82,9 +82,12 @@ def test_the_probability_of_being_better_counts_no_more_draws_than_differ(
 
 
 @pytest.mark.parametrize(
-    ("sequences", "fraction"), [(2, 0.50), (4, 0.20), (5, 0.16), (10, 0.10), (30, 0.06)]
+    ("sequences", "fraction", "of_letters"),
+    [(2, 0.50, 0.50), (4, 0.20, 0.27), (5, 0.16, 0.21), (10, 0.10, 0.15), (100, 0.05, 0.10)],
 )
-def test_how_often_equal_systems_would_be_told_apart(sequences: int, fraction: float) -> None:
+def test_how_often_equal_systems_would_be_told_apart(
+    sequences: int, fraction: float, of_letters: float
+) -> None:
     """The figures of docs/trust.md, of which those below five are why there is no verdict there.
 
     In each of 2000 pairs, the difference of each sequence is drawn from one normal distribution.
@@ -92,12 +95,14 @@ def test_how_often_equal_systems_would_be_told_apart(sequences: int, fraction: f
     random = np.random.default_rng(sequences)
     keys = [SequenceKey("", f"{row:02d}") for row in range(sequences)]
     times = draw_sequences(keys, 1000, seed=1)
-    intervals = [
-        interval_of(times @ differences, 0.95)
-        for differences in random.normal(size=(2000, sequences))
-    ]
+    drawn = [times @ differences for differences in random.normal(size=(2000, sequences))]
+    intervals = [interval_of(means, 0.95) for means in drawn]
     wrong = np.mean([low > 0 or high < 0 for low, high in intervals])
     assert wrong == pytest.approx(fraction, abs=0.025)
+    above = [float((means > 0).mean()) for means in drawn]
+    groups = [alike_groups(np.array([[0.5, one], [1 - one, 0.5]]), 0.95) for one in above]
+    apart = np.mean([len(found) == 2 for found in groups])
+    assert apart == pytest.approx(of_letters, abs=0.025)
 
 
 NARROW = "intervals from fewer than 10 are often too narrow, and say little about other sequences."

@@ -106,7 +106,7 @@ class FileComparison(FileOptions, frozen=True):
     "--fail-if-worse",
     is_flag=True,
     help="Exit with 6 if a later system is worse than the first in the ranking measure, "
-    "with an interval that excludes 0.",
+    "with an interval that excludes 0; never with fewer than 5 sequences.",
 )
 @workers_option()
 @format_option(*FORMATS)

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from vidscore_evaluators.errors import UnknownEvaluatorError, VidscoreError
-from vidscore_evaluators.evaluator import Evaluator, Measure, Needs, Task
+from vidscore_evaluators.evaluator import Direction, Evaluator, Measure, Needs, Task
 from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.parameters import describe_parameters, parse_parameters
 from vidscore_evaluators.plug_ins import contained
@@ -54,7 +54,7 @@ _DECLARED = {
     "task": "a Task",
     "needs": "a Needs",
     "measures": "a tuple of Measure, each with a name of its own",
-    "ranking": "names of its measures",
+    "ranking": "names of its measures that have a better direction",
     "Parameters": "a dataclass of fields made by `parameter`",
 }
 """What each evaluator declares beside its name."""
@@ -149,8 +149,8 @@ def create_evaluator(
     except (Exception, SystemExit) as error:
         if is_built_in(name) or isinstance(error, VidscoreError):
             raise
-        reason = f"{type(error).__name__}: {error}"
-        raise UnknownEvaluatorError(f"the evaluator {name!r} cannot be used: {reason}") from error
+        unusable = _unusable(_plug_ins()[name])
+        raise UnknownEvaluatorError(f"{unusable}: {type(error).__name__}: {error}") from error
 
 
 @cache
@@ -169,8 +169,12 @@ def _distributions(points: list[EntryPoint]) -> str:
     return " and ".join(point.dist.name for point in points if point.dist is not None)
 
 
+def _unusable(points: list[EntryPoint]) -> str:
+    return f"the evaluator {points[0].name!r} of {_distributions(points)} cannot be used"
+
+
 def _load(points: list[EntryPoint]) -> EvaluatorClass:
-    unusable = f"the evaluator {points[0].name!r} of {_distributions(points)} cannot be used"
+    unusable = _unusable(points)
     if len(points) > 1:
         raise UnknownEvaluatorError(f"{unusable}: only one of them may have it")
     try:
@@ -192,30 +196,33 @@ def _declaration_faults(plug_in: EvaluatorClass, name: str) -> Iterator[str]:
     if getattr(plug_in, "name", None) != name:
         yield f"it calls itself {getattr(plug_in, 'name', None)!r}"
     own = {attribute: getattr(plug_in, attribute, None) for attribute in _DECLARED}
-    names = _measure_names(own["measures"])
+    measures = _measures(own["measures"])
     for attribute, is_declared in (
         ("version", isinstance(own["version"], str)),
         ("title", isinstance(own["title"], str)),
         ("task", isinstance(own["task"], Task)),
         ("needs", isinstance(own["needs"], Needs)),
-        ("measures", bool(names)),
-        ("ranking", _are_of(own["ranking"], names)),
+        ("measures", bool(measures)),
+        ("ranking", _are_of(own["ranking"], measures)),
         ("Parameters", _are_parameters(own["Parameters"])),
     ):
         if not is_declared:
             yield f"its {attribute} is {own[attribute]!r}, expected {_DECLARED[attribute]}"
 
 
-def _measure_names(measures: object) -> frozenset[str]:
-    """Names of an evaluator's measures; none if these are not declared as they must be."""
-    if not isinstance(measures, tuple | list):
-        return frozenset()
-    names = frozenset(entry.name for entry in measures if isinstance(entry, Measure))
-    return names if len(names) == len(measures) else frozenset()
+def _measures(declared: object) -> tuple[Measure, ...]:
+    """An evaluator's measures; none if they are not declared as they must be."""
+    if not isinstance(declared, tuple | list):
+        return ()
+    measures = tuple(entry for entry in declared if isinstance(entry, Measure))
+    distinct = {measure.name for measure in measures}
+    return measures if len(distinct) == len(declared) else ()
 
 
-def _are_of(ranking: object, names: frozenset[str]) -> bool:
-    return isinstance(ranking, tuple | list) and (not names or names.issuperset(ranking))
+def _are_of(ranking: object, measures: tuple[Measure, ...]) -> bool:
+    """Whether a ranking names measures with a better direction; any, if there are no measures."""
+    directed = {entry.name for entry in measures if entry.direction is not Direction.NONE}
+    return isinstance(ranking, tuple | list) and (not measures or directed.issuperset(ranking))
 
 
 def _are_parameters(parameters: Any) -> bool:

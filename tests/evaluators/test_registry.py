@@ -156,7 +156,7 @@ def test_an_evaluator_that_cannot_be_made_is_named_with_the_reason(
 
     points.append(_point("toy", "tests.evaluators.toy:Toy"))
     monkeypatch.setattr(of, function, fail, raising=False)
-    reason = f"'toy' cannot be used: {error.__name__}: no model"
+    reason = f"'toy' of some-plugin cannot be used: {error.__name__}: no model"
     with pytest.raises(UnknownEvaluatorError, match=reason):
         create_evaluator("toy")
 
@@ -196,6 +196,7 @@ class _Plain:
         ("measures", ("x",), "its measures is ('x',), expected a tuple of Measure"),
         ("ranking", ("y",), "its ranking is ('y',), expected names of its measures"),
         ("ranking", "x", "its ranking is 'x', expected names of its measures"),
+        ("ranking", ("objects",), "is ('objects',), expected names of its measures that have a"),
         ("Parameters", dict, "<class 'dict'>, expected a dataclass of fields made by"),
         ("Parameters", _Plain, "_Plain'>, expected a dataclass of fields made by"),
     ],

@@ -296,7 +296,8 @@ def _load(point: EntryPoint) -> click.Command:
         if isinstance(found, click.Command):
             return found
         reason = f"{point.value} is not a command of click"
-    raise click.UsageError(f"the plug-in {point.name} cannot be used: {reason}")
+    whose = "" if point.dist is None else f" of {point.dist.name}"
+    raise click.UsageError(f"the plug-in {point.name}{whose} cannot be used: {reason}")
 
 
 def _is_unexpected(error: Exception) -> bool:

@@ -360,12 +360,12 @@ def test_a_plug_in_adds_a_command_but_cannot_replace_one_of_ours() -> None:
 
 @pytest.mark.usefixtures("plug_in")
 def test_a_plug_in_that_cannot_be_imported_hides_no_other() -> None:
-    text = run("--help").output
-    assert "the plug-in broken cannot be used: ModuleNotFoundError" in text
-    assert "the plug-in ended cannot be used: SystemExit: no display" in text
+    text = " ".join(run("--help").output.split())
+    assert "the plug-in broken of greeting cannot be used: ModuleNotFoundError" in text
+    assert "the plug-in ended of greeting cannot be used: SystemExit: no display" in text
     result = run("broken")
     assert result.exit_code == 2
-    assert "the plug-in broken cannot be used: ModuleNotFoundError" in result.stderr
+    assert "the plug-in broken of greeting cannot be used: ModuleNotFoundError" in result.stderr
 
 
 @pytest.mark.usefixtures("plug_in")

@@ -19,7 +19,15 @@ import numpy as np
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Evaluator, Growth, Needs, Task, Unit, count_measure
+from vidscore_evaluators.evaluator import (
+    Direction,
+    Evaluator,
+    Growth,
+    Needs,
+    Task,
+    Unit,
+    count_measure,
+)
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Block, Curve, ReportWarning, Scores
 from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
@@ -51,7 +59,11 @@ class Moody(Evaluator[MoodyParameters]):
     title = "Counts, in its mood"
     task = Task.DETECTION
     Parameters = MoodyParameters
-    measures = tuple(count_measure(name, f"{name.title()}.") for name in _SCHEMA.counts)
+    measures = (
+        count_measure("frames", "Frames."),
+        count_measure("objects", "Objects.", Direction.LOWER),
+        count_measure("detections", "Detections."),
+    )
     ranking = ("objects",)
     needs = Needs(truth_arities=(2,), detection_arities=(2,), confidences=True)
 

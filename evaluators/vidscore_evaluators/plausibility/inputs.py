@@ -10,7 +10,14 @@ from msgspec import Struct
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import NO_TRACK, POINT, QUADRILATERAL, Annotations, Side
-from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray, run_starts
+from vidscore_evaluators.arrays import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    begin_runs,
+    run_starts,
+)
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.plausibility.sample_warnings import LEAST_FRACTIONS
@@ -139,8 +146,9 @@ _MESSAGES = {
 }
 """By code: the oddity, and advice."""
 
-_JUMP_OF_MEDIAN = 10.0
-"""A jump is this many times the median movement of objects per frame."""
+_JUMP_OF_USUAL = 10.0
+"""A jump is this many times the median movement of objects per frame, and the third quartile of the
+object's own: a ball is often faster than its players."""
 
 _JUMP_OF_SIZE = 3.0
 """And this many times the diagonal of the object itself."""
@@ -196,18 +204,37 @@ def _jumping(truth: Annotations) -> BoolArray:
     rows, sequences, numbers = rows[order], sequences[order], numbers[order]
     boxes = bounding_boxes(truth.coordinates[rows])
     centres, sizes = (boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2:] - boxes[:, :2]
-    same = (np.diff(sequences) == 0) & (np.diff(truth.track_ids[rows]) == 0)
+    begins = begin_runs(sequences, truth.track_ids[rows])
+    same = ~begins[1:]
+    tracks = np.cumsum(begins, dtype=np.int64)[1:]
     gaps = np.maximum(1, np.diff(numbers))
     steps = np.hypot(*np.diff(centres, axis=0).T) / gaps
     jumping = np.zeros(truth.object_count, dtype=np.bool_)
     if same.any():
+        usual = np.full(len(steps), np.median(steps[same]))
+        usual[same] = np.maximum(usual[same], _third_quartiles(steps[same], tracks[same]))
         far = np.maximum(
-            _JUMP_OF_MEDIAN * np.median(steps[same]),
+            _JUMP_OF_USUAL * usual,
             _JUMP_OF_SIZE * np.hypot(*np.maximum(sizes[1:], sizes[:-1]).T),
         )
         ends: IntArray = rows[1:][same & (steps > far)]
         jumping[ends] = True
     return jumping
+
+
+def _third_quartiles(steps: FloatArray, tracks: IntArray) -> FloatArray:
+    """(K,) third quartile of the steps of each one's track, rounded down; 0 for a single step.
+
+    Args:
+        steps: (K,) lengths of steps.
+        tracks: (K,) track of each, ascending.
+    """
+    ordered = steps[np.lexsort((steps, tracks))]
+    first = run_starts(tracks)
+    counts = np.diff(np.append(first, len(tracks)))
+    quartiles = np.where(counts > 1, ordered[first + 3 * (counts - 1) // 4], 0.0)
+    of_steps: FloatArray = quartiles.repeat(counts)
+    return of_steps
 
 
 class Spread(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Side
@@ -74,6 +76,29 @@ def test_a_track_that_jumps_gives_a_warning() -> None:
 def test_a_track_that_moves_evenly_does_not_jump() -> None:
     boxes = [Thing((30.0 * x, 0.0, 30.0 * x + 10.0, 10.0), "car", 1.0, 7) for x in range(10)]
     assert codes(*([box] for box in boxes)) == {}
+
+
+def test_a_ball_that_is_faster_than_its_players_does_not_jump() -> None:
+    """Eleven players take a step of one pixel; the ball rests, and is passed for 60 pixels."""
+    ball = list(accumulate([1, 1, 60, 60, 1, 60] * 3, initial=0))
+    frames = []
+    for frame, left in enumerate(ball):
+        players = [
+            Thing((frame, 40.0 * row, frame + 9.0, 40.0 * row + 30.0), "player", 1.0, row)
+            for row in range(11)
+        ]
+        frames.append([*players, Thing((left, 0.0, left + 10.0, 10.0), "ball", 1.0, 99)])
+    assert codes(*frames) == {}
+
+
+def test_two_objects_with_exchanged_track_ids_jump_there_and_back() -> None:
+    """In one frame of ten; each has eight other steps of one pixel."""
+
+    def both(frame: int) -> list[Thing]:
+        boxes = [(frame, top, frame + 10.0, top + 10.0) for top in (0.0, 500.0)]
+        return [Thing(box, "car", 1.0, row ^ (frame == 5)) for row, box in enumerate(boxes)]
+
+    assert codes(*map(both, range(10))) == {"tracks_jump": 4}
 
 
 def test_contents_count_labels_sizes_tracks_and_empty_frames() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -32,6 +33,9 @@ _HARDLY = 0.1
 
 _LEAST_UNRELATED = 20
 """Minimum number of boxes per side for this finding."""
+
+_FITS_BETTER = 1.25
+"""Factor by which boxes must fit better than by chance to be related."""
 
 _NO_CHANCE = 2.0
 """Standard errors of a difference of two counts by which objects must be found more often than by
@@ -95,10 +99,13 @@ def _unrelated(view: View) -> Finding | None:
         pairs = [(now.means, far.means)]
         if crowded:
             pairs.append((now.shares(LIES_ON), far.shares(LIES_ON)))
-        if any(max(here) > 1.25 * max(elsewhere) for here, elsewhere in pairs):
+        if any(max(here) > _FITS_BETTER * max(elsewhere) for here, elsewhere in pairs):
             return None
-    here, by_chance = _found(now), _found_by_chance(view, far)
-    if here - by_chance > _NO_CHANCE * math.sqrt(here + by_chance):
+    by_chance = _by_chance(view, far)
+    if crowded and max(now.means) > _FITS_BETTER * by_chance(lambda fit: max(fit.means)):
+        return None
+    here, found = _found(now), by_chance(_found)
+    if here - found > _NO_CHANCE * math.sqrt(here + found):
         return None
     return finding_of(UNRELATED, Side.DETECTIONS, view, now, view.pairing)
 
@@ -108,15 +115,15 @@ def _found(fit: Fit) -> int:
     return int(np.count_nonzero(fit.of_truth >= LIES_ON))
 
 
-def _found_by_chance(view: View, far: Fit) -> float:
-    """Number of objects on which unrelated detections would lie.
+def _by_chance(view: View, far: Fit) -> Callable[[Callable[[Fit], float]], float]:
+    """What a measure of the fit would be for unrelated detections.
 
     Estimated from other frames, without objects that are there, too; or from rotated boxes.
     """
     truth, detections = view.boxes
     stay, _ = view.beside_far(view.sample.truth_twice).fit(truth, truth).shares(LIES_ON)
     turned = view.pairing.fit(truth, _turned_round(detections))
-    return max(_found(far) - stay * _found(view.now), _found(turned))
+    return lambda measure: max(measure(far) - stay * measure(view.now), measure(turned))
 
 
 def _turned_round(boxes: FloatArray) -> FloatArray:

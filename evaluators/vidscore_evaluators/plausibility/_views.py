@@ -96,7 +96,8 @@ def finding_of(
     """The finding; its example is the frame in which a box of the truth gains most."""
     now = view.now.take(pairing)
     gains = [new - old for new, old in zip(then.means, now.means, strict=True)]
-    side_of_gain = 0 if gains[0] >= gains[1] else 1
+    of_truth, of_detections = zip(gains, then.means, strict=True)
+    side_of_gain = 0 if of_truth >= of_detections else 1
     best = int((then.of_truth - now.of_truth).argmax())
     frame = pairing.truth_frames[pairing.frames_of_truth[best]]
     return Finding(

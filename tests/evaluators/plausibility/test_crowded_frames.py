@@ -75,6 +75,17 @@ def test_the_crowded_frame_of_one_video_among_others_gives_no_warning(
     assert codes(joined(others, crowded), found) == []
 
 
+@pytest.mark.parametrize("by", [0.6, 1.6])
+def test_boxes_of_another_size_in_a_crowd_that_stands_still_are_not_unrelated(by: float) -> None:
+    """Hardly any of them has an IoU of 0.5 with its object, but all lie on one: here, not there."""
+    truth = crowd(60, 12, step_px=0.0)
+    found = detected(truth)
+    centres = [(found[first] + found[last]) / 2 for first, last in (("x1", "x2"), ("y1", "y2"))]
+    halves = [(found[last] - found[first]) / 2 for first, last in (("x1", "x2"), ("y1", "y2"))]
+    (x, y), (across, down) = centres, [by * half for half in halves]
+    assert codes(truth, with_boxes(found, x - across, y - down, x + across, y + down)) == []
+
+
 WRONG: dict[str, Callable[[Columns], Columns]] = {
     "reads_rows_first": lambda side: with_boxes(
         side, *(side[name] for name in ("y1", "x1", "y2", "x2"))

@@ -17,9 +17,10 @@ import grpc
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from tests.crash.organiser import Organiser
+from tests.crash.servers import COMMAND
 from tests.server.domain.sky import batch, truth
 from tests.server.scene import HERE, configuration, points
-from tests.server.test_process import COMMAND, TIMEOUT_S, Process
+from tests.server.test_process import TIMEOUT_S, Process
 from tests.support.waiting import eventually
 
 from vidscore_protos.v1 import (

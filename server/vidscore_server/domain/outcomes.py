@@ -18,7 +18,6 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, SequenceKey, empty_annotations
 from vidscore_evaluators.errors import Fault, InputError, LimitError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator
@@ -140,11 +139,23 @@ class SubmissionOutcomes:
         found = await self._context.read(lambda reader: self._find(reader, name, caller, evaluator))
         definition, chosen, score = found
         if caller.is_organiser:
-            await asyncio.to_thread(_check_point, chosen, at)
+            await self._check_point(chosen, at)
         else:
             _refuse_choice(at)
             await self._context.write(lambda transaction: self._charge(transaction, request, score))
         return OutcomePlan(caller, chosen, at, score, definition, sequence)
+
+    async def _check_point(self, evaluator: Evaluator[Any], at: OperatingPoint) -> None:
+        """Compute outcomes of no data: this raises the same error, without quoting data."""
+        try:
+            await self._workers.outcomes(make_job(evaluator, *_nothing(evaluator)), at)
+        except ParameterError as error:
+            # Evaluators name options of the command line.
+            named = [
+                replace(fault, field=fault.field and fault.field.removeprefix("at_"))
+                for fault in error.faults
+            ]
+            raise ParameterError(named) from None
 
     @contextmanager
     def place(self, caller: Caller) -> Iterator[None]:
@@ -286,19 +297,6 @@ def _refuse_choice(at: OperatingPoint) -> None:
             raise PermissionDeniedError(
                 f"only organisers may choose the {field} of outcomes; leave it out", field=field
             )
-
-
-def _check_point(evaluator: Evaluator[Any], at: OperatingPoint) -> None:
-    """Compute outcomes of no data: this raises the same error, without quoting data."""
-    try:
-        evaluator.outcomes(align(*_nothing(evaluator)), at)
-    except ParameterError as error:
-        # Evaluators name options of the command line.
-        named = [
-            replace(fault, field=fault.field and fault.field.removeprefix("at_"))
-            for fault in error.faults
-        ]
-        raise ParameterError(named) from None
 
 
 def _nothing(evaluator: Evaluator[Any]) -> tuple[Annotations, Annotations]:

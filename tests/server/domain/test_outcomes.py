@@ -22,6 +22,8 @@ from tests.server.domain.traced import ALL, DETECTIONS, OWN, TRUTH, made, rows, 
 from tests.support.waiting import PAUSE_S, TIMEOUT_S, until
 
 from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.jobs import Job, run_outcome_job
+from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_protos.v1 import (
     access_service_pb2,
     benchmark_pb2,
@@ -197,6 +199,8 @@ async def test_only_organisers_choose_threshold_and_confidence_of_outcomes(hoste
         found = await refusal(hosted.organiser.outcomes(threshold=wrong))
         assert found.code is grpc.StatusCode.INVALID_ARGUMENT
         assert "threshold" in found.violations
+        job = hosted.workers.jobs[-1]  # An evaluator may never return.
+        assert (job.evaluator, job.truth.frame_count) == ("tracer", 0)
     found = await refusal(hosted.organiser.outcomes(offset=-1))
     assert found.violations == {"offset": "found -1, expected 0 or more"}
 
@@ -331,7 +335,9 @@ async def test_an_error_of_the_evaluator_quotes_no_data(
 ) -> None:
     await scored(hosted)
 
-    async def fail(*_: object) -> None:
+    async def fail(job: Job, at: OperatingPoint) -> Outcomes:
+        if not job.truth.frame_count:
+            return run_outcome_job(job, at)
         raise InputError([Fault("truth at 123.456", "elsewhere")])
 
     monkeypatch.setattr(hosted.workers, "outcomes", fail)

@@ -350,9 +350,9 @@ class Evaluator(ABC, Generic[ParametersType]):
             *with_names(scores.warnings, input_summary, needs.labels, self.scored_classes),
         )
 
-    def report(self, tally: Tally, known: Scores | None = None) -> Report:
-        """Scores with their provenance; scores that are known are not computed again; pure."""
-        scores = self.scores(tally) if known is None else known
+    def report(self, tally: Tally) -> Report:
+        """Scores with their provenance; pure."""
+        scores = self.scores(tally)
 
         def warned(input_summary: Mapping[str, Table]) -> tuple[ReportWarning, ...]:
             found = self.warnings(input_summary, scores)

@@ -25,7 +25,7 @@ from vidscore_evaluators.evaluator import Evaluator, Unit, tally_many
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.parameters import parameter_values, parse_parameters
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.report import Scores
+from vidscore_evaluators.report import Report, Scores
 from vidscore_evaluators.runtime import Progress, SpawnedPool, map_threads, thread_count
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Tally, merge_tallies
@@ -114,22 +114,19 @@ def run_outcome_job(job: Job, at: OperatingPoint = OperatingPoint()) -> Outcomes
     return evaluator_of(job).outcomes(align(job.truth, job.detections), at)
 
 
-def run_scores_job(job: Job, tally: bytes | None) -> tuple[bytes, Scores]:
-    """Scores of a tally by the evaluator of a job.
+def run_report_job(job: Job, tally: bytes | None) -> Report:
+    """The report of a tally by the evaluator of a job; it names no preset.
 
     Args:
         job: Names the evaluator.
         tally: Its tally; None for that of no frames.
-
-    Returns:
-        The tally, and its scores.
 
     Raises:
         EvaluatorVersionError: If the evaluator installed here is of another version.
     """
     evaluator = evaluator_of(job)
     whole = evaluator.identity_tally if tally is None else tally_from_bytes(tally)
-    return tally_to_bytes(whole), evaluator.scores(whole)
+    return evaluator.report(whole)
 
 
 def run_faults_job(job: Job, side: Side) -> list[Fault]:

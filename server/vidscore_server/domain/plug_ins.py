@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from vidscore_evaluators.annotations import POINT, Annotations, Side, empty_annotations
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.jobs import make_job, run_faults_job, run_scores_job
+from vidscore_evaluators.jobs import make_job, run_faults_job, run_report_job
 from vidscore_evaluators.registry import is_built_in
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.tally import Tally
-from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
+from vidscore_evaluators.tally_bytes import tally_to_bytes
 from vidscore_server.domain.batches import has_own_rules, placed_faults
 from vidscore_server.errors import WorkFailedError
 from vidscore_server.runtime import offload
@@ -32,7 +33,7 @@ async def report_of(workers: WorkerPool, evaluator: Evaluator[Any], tally: Tally
     """The report of an evaluator.
 
     Args:
-        workers: The worker processes, which compute the scores of plug-ins.
+        workers: The worker processes, which make the reports of plug-ins.
         evaluator: The evaluator.
         tally: Its tally; None for that of no frames.
 
@@ -44,9 +45,9 @@ async def report_of(workers: WorkerPool, evaluator: Evaluator[Any], tally: Tally
         return await asyncio.to_thread(_report_here, evaluator, tally)
     nothing = empty_annotations(POINT)
     data = None if tally is None else await asyncio.to_thread(tally_to_bytes, tally)
-    work = partial(run_scores_job, tally=data)
-    whole, scores = await workers.work(make_job(evaluator, nothing, nothing), work)
-    return await asyncio.to_thread(evaluator.report, tally_from_bytes(whole), scores)
+    work = partial(run_report_job, tally=data)
+    report = await workers.work(make_job(evaluator, nothing, nothing), work)
+    return replace(report, preset=evaluator.preset)
 
 
 def _report_here(evaluator: Evaluator[Any], tally: Tally | None) -> Report:

@@ -27,7 +27,7 @@ from vidscore_server.api.batches import batch_size, read_batch
 from vidscore_server.api.scoring import read_configuration
 from vidscore_server.domain import plug_ins
 from vidscore_server.domain.batches import BatchRules
-from vidscore_server.domain.plug_ins import refuse_by_own_rules
+from vidscore_server.domain.plug_ins import refuse_by_own_rules, report_of
 from vidscore_server.domain.scoring_session import ScoringSession
 from vidscore_server.errors import WorkFailedError
 from vidscore_server.settings import Settings
@@ -125,6 +125,19 @@ async def test_the_rules_of_a_plug_in_refuse_frames_wherever_they_come_in(hosted
         (of_frames, "detections.frame_numbers[0]"),
     ):
         assert found.violations == {field: "found a forbidden frame, expected another"}
+
+
+@pytest.mark.parametrize("is_empty", [False, True])
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_report_from_a_worker_equals_one_made_here(
+    workers: WorkerPool, is_empty: bool
+) -> None:
+    evaluator = create_evaluator("moody")
+    evaluator.preset = "moods"
+    batch = read_batch(points({1: HERE, 2: []}), "truth", BatchRules(2, Settings()))
+    tally = None if is_empty else evaluator.tally(batch, batch)
+    expected = evaluator.report(evaluator.identity_tally if tally is None else tally)
+    assert await report_of(workers, evaluator, tally) == expected
 
 
 async def _refused(workers: WorkerPool, mood: str) -> None:

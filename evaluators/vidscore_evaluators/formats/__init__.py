@@ -50,9 +50,9 @@ from vidscore_evaluators.formats._sequence_index import (
     write_index,
 )
 from vidscore_evaluators.formats._tree_paths import TreePath
-from vidscore_evaluators.formats.pair import Pair
 from vidscore_evaluators.formats.source import (
     FaultList,
+    Pair,
     Reading,
     ReadLimits,
     ReadOptions,

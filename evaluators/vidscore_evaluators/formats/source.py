@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.names import counted, first_of
-from vidscore_evaluators.plausibility.image_sizes import ImageSizes
-from vidscore_evaluators.report import ReportWarning
+from vidscore_evaluators.plausibility.image_sizes import ImageSizes, warnings_of_positions
+from vidscore_evaluators.report import FrameExample, ReportWarning
 
 MAXIMUM_FAULTS = 100_000
 """Maximum number of faults listed per input; a file of broken rows must not fill the memory."""
@@ -309,6 +310,35 @@ def with_skipped(source: Source, skipped: int) -> Source:
     message = f"{source.name}: rows or entries that could not be used were left out"
     warning = ReportWarning(SKIPPED_ROWS, message, skipped)
     return replace(source, warnings=(*source.warnings, warning))
+
+
+class Pair(Struct, frozen=True, eq=False, dict=True):
+    """Truth and detections, read and checked against each other."""
+
+    truth: Source
+    detections: Source
+
+    @cached_property
+    def warnings(self) -> tuple[ReportWarning, ...]:
+        """Warnings of both, and about coordinates outside the images."""
+        sizes = {**self.truth.image_sizes, **self.detections.image_sizes}
+        return (
+            *self.truth.warnings,
+            *self.detections.warnings,
+            *warnings_of_positions(Side.TRUTH, self.truth.annotations, sizes),
+            *warnings_of_positions(Side.DETECTIONS, self.detections.annotations, sizes),
+        )
+
+    def place_of(self, example: FrameExample) -> str:
+        """File and line, or entry, of the frame that a warning names."""
+        source = self.truth if example.side is Side.TRUTH else self.detections
+        return source.place_of(example.sequence, example.frame)
+
+    def locate(self, fault: Fault) -> Fault:
+        """Add file and line, or entry, to an evaluator's fault that names a side and a frame."""
+        sides = {Side.TRUTH.value: self.truth, Side.DETECTIONS.value: self.detections}
+        side = sides.get(fault.source or "")
+        return fault if side is None else side.locate(fault)
 
 
 class FaultList(Struct, eq=False):

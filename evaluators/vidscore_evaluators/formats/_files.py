@@ -14,7 +14,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats._tree_paths import FileTree, Parts, TreePath, folders_of, is_packed
+from vidscore_evaluators.formats._tree_paths import (
+    GZIP_HEAD,
+    ZIP_HEADS,
+    FileTree,
+    Parts,
+    TreePath,
+    folders_of,
+)
 from vidscore_evaluators.formats.source import ReadLimits
 from vidscore_evaluators.names import closest_name
 from vidscore_evaluators.remote_files import DataPath, RemoteFile, RemotePath, listed_files
@@ -57,7 +64,7 @@ def opened(path: DataPath, limits: ReadLimits) -> AbstractContextManager[InputPa
         return _streamed(file, str(path), path.name, path, limits)
     packed = False
     with suppress(OSError):  # its reader reports the reason
-        packed = is_packed(file.read(4))
+        packed = _is_packed(file.read(4))
     if packed:
         from vidscore_evaluators.formats._packed import unpacked  # noqa: PLC0415 - few are
 
@@ -213,7 +220,7 @@ def is_plain(path: Path) -> bool:
     Raises:
         InputError: If that cannot be determined.
     """
-    return is_folder(path) or (is_file(path) and not is_packed(read_head(path, "")[:4]))
+    return is_folder(path) or (is_file(path) and not _is_packed(read_head(path, "")[:4]))
 
 
 def visible_entries(folder: InputPath) -> list[InputPath]:
@@ -252,6 +259,11 @@ def first_line(head: bytes) -> str:
     """First line of a text, without a byte order mark; empty if there is none."""
     lines = head.decode("utf-8-sig", errors="replace").splitlines()
     return lines[0] if lines else ""
+
+
+def _is_packed(head: bytes) -> bool:
+    """Whether the first bytes of a file are those of zip or gzip."""
+    return head.startswith((GZIP_HEAD, *ZIP_HEADS))
 
 
 def _missing(path: InputPath, kind: str, expected: str) -> InputError:
@@ -300,7 +312,7 @@ def _found(path: RemotePath, limits: ReadLimits) -> AbstractContextManager[Input
     """The data at an address: its files are listed once, and read on demand."""
     files = listed_files(path, limits.maximum_files)
     only = files.get(())
-    if only is not None and is_packed(only.read(4)):
+    if only is not None and _is_packed(only.read(4)):
         from vidscore_evaluators.formats._packed import unpacked  # noqa: PLC0415 - few are
 
         return unpacked(io.BufferedReader(only.opened()), str(path), path.name, None, limits)

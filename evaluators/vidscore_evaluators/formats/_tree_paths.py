@@ -22,11 +22,6 @@ Parts = tuple[str, ...]
 """A path below the root of a tree; empty for the root itself."""
 
 
-def is_packed(head: bytes) -> bool:
-    """Whether the first bytes of a file are those of zip or gzip."""
-    return head.startswith((GZIP_HEAD, *ZIP_HEADS))
-
-
 class Content(Protocol):
     """Content of a file."""
 

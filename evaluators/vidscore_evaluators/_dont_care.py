@@ -123,22 +123,23 @@ def box_heights(side: Annotations) -> FloatArray:
     return heights
 
 
+ABSORBING_SIMILARITY = 0.5
+"""Similarity (IoU for boxes) that the matching ``before`` needs."""
+
+
 class DontCareRule(Struct, frozen=True):
     """What happens to detections of input that is not scored.
 
     Attributes:
         absorption: When detections are absorbed. ``matching``: by the criterion, at its own
             threshold, after everything real. ``before``: in a separate matching, over real and
-            ignored objects alike, at `threshold`. A criterion without a threshold always uses
-            ``before``.
-        threshold: Similarity (IoU for boxes) that the matching ``before`` needs.
+            ignored objects alike, at `ABSORBING_SIMILARITY`. A criterion without a threshold always
+            uses ``before``.
         ignored_labels: Whether an ignored object absorbs detections of its ``own`` class or of
             ``any``.
         absorbing_flags: Bits of `ObjectFlag` whose objects absorb.
-        crowds_absorb_many: Whether a crowd absorbs any number of detections, each by the fraction
-            of its area inside the crowd (`Similarity.of_shares`); else a crowd is an ignored
-            object.
-        ignored_absorb_many: Whether an ignored object also absorbs in this way.
+        ignored_absorb_many: Whether an ignored object absorbs like a crowd: any number of
+            detections, each by the fraction of its area inside it (`Similarity.of_shares`).
         ignored_objects: Whether ignored objects ``absorb``, or the rule lets them ``drop``, so that
             detections of them count.
         limits: Limits beyond which objects are ignored although no flag says so.
@@ -161,10 +162,8 @@ class DontCareRule(Struct, frozen=True):
     """
 
     absorption: Literal["matching", "before"] = "matching"
-    threshold: float = 0.5
     ignored_labels: Literal["own", "any"] = "own"
     absorbing_flags: int = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.DISTRACTOR
-    crowds_absorb_many: bool = True
     ignored_absorb_many: bool = False
     ignored_objects: IgnoredObjects = "absorb"
     limits: Limits = Limits()
@@ -249,7 +248,7 @@ def resolve_dont_care(
 
     Args:
         scene: A scene.
-        rule: Defines how similar a pair must be.
+        rule: The rule.
         similarity: IoU for boxes and polygons, whatever the criterion's similarity is.
         competes: (A,) whether an absorber absorbs nothing, but keeps its match.
 
@@ -258,7 +257,7 @@ def resolve_dont_care(
     """
     if competes.all() and not scene.forgiven.any():
         return scene.without_absorbers()
-    candidates = find_candidates(scene, similarity, rule.threshold - rule.tolerance)
+    candidates = find_candidates(scene, similarity, ABSORBING_SIMILARITY - rule.tolerance)
     many = scene.reusable_targets[candidates.targets]
     matched = _matched_targets(scene, candidates.take(~many))
     absorbs = np.concatenate([np.zeros(len(scene.truth), dtype=np.bool_), ~competes])

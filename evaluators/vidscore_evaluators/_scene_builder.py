@@ -321,8 +321,7 @@ class _Grouping(Struct, frozen=True, eq=False):
 
     @property
     def _absorbs_many(self) -> BoolArray:
-        flags = ObjectFlag.CROWD if self.rule.crowds_absorb_many else 0
-        flags |= ObjectFlag.IGNORE if self.rule.ignored_absorb_many else 0
+        flags = ObjectFlag.CROWD | (ObjectFlag.IGNORE if self.rule.ignored_absorb_many else 0)
         many: BoolArray = (self.objects.absorbers.flags & flags) != 0
         return many & ~self.objects.competes
 

@@ -64,14 +64,12 @@ class CurveChart(Struct, frozen=True, eq=False, dict=True):
         x: The horizontal axis.
         y: The vertical axis.
         lines: The lines; without any, the chart shows no data.
-        description: What can be seen in it, in sentences; if empty, `finding`.
     """
 
     title: str
     x: Axis
     y: Axis
     lines: Sequence[Line]
-    description: str = ""
 
     def finding(self) -> str:
         """In sentences: the operating point of each line, or else where it begins and ends."""
@@ -97,9 +95,8 @@ class CurveChart(Struct, frozen=True, eq=False, dict=True):
             inside: Markup drawn on top, such as links at operating points.
         """
         body = "".join([*self._grid(), *self._lines(), inside])
-        description = self.description or self.finding()
         title = f">{markup_text(self.title)}</title>"
-        told = f">{markup_text(description)}</desc>"
+        told = f">{markup_text(self.finding())}</desc>"
         digest = hashlib.blake2s((title + told + body).encode(), digest_size=6).hexdigest()
         own = markup_text(name or f"curves-{digest}")
         return (

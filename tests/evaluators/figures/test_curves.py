@@ -164,7 +164,7 @@ def test_a_line_has_at_most_400_points_however_many_gaps(seed: int, gaps: float)
 
 @given(st.text(), st.text(), st.text())
 def test_every_text_is_escaped(title: str, axis: str, label: str) -> None:
-    picture = CurveChart(title, Axis(axis), Axis("y"), [line([0.0, 1.0], [0.0, 1.0], label)], title)
+    picture = CurveChart(title, Axis(axis), Axis("y"), [line([0.0, 1.0], [0.0, 1.0], label)])
     root = ET.fromstring(picture.svg(name=label))
     assert {element.tag.split("}")[1] for element in root} <= {"title", "desc", "path", "text"}
 

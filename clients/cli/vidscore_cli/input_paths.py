@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -33,6 +34,10 @@ class EvaluatorPath(InputPath):
         from vidscore_evaluators.registry import evaluator_names
 
         return word not in {*evaluator_names(), *preset_names()}
+
+    def is_data(self, word: str) -> bool:
+        """Whether the word is a path of data, as of a pattern that the shell has expanded."""
+        return self.is_path(word) and not word.endswith(".toml") and os.path.lexists(word)
 
 
 def refuse_input(output: str, option: str) -> None:

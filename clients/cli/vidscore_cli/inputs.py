@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from msgspec import Struct, structs
 
+from vidscore_cli.input_paths import EvaluatorPath
 from vidscore_evaluators.errors import (
     Fault,
     InputError,
@@ -282,6 +283,9 @@ def select_evaluators(
     """
     from vidscore_evaluators.specification import EvaluatorSpec
 
+    if data := next(filter(EvaluatorPath().is_data, names), None):
+        said = "is a file or folder, not an evaluator; a pattern such as 'runs/*' needs quotes"
+        raise click.UsageError(f"{data} {said}")
     listed = {entry.name: entry for entry in manifest.evaluators}
     chosen = [listed.get(name, EvaluatorSpec(name)) for name in names] or list(listed.values())
     if not chosen:

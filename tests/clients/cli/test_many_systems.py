@@ -56,6 +56,16 @@ def test_systems_are_sorted_and_equal_ones_share_a_rank() -> None:
     ]
 
 
+def test_a_pattern_without_quotes_is_reported_in_one_sentence() -> None:
+    """The shell has put the further systems in the place of evaluators."""
+    result = run("score", "f1", *EVERY[:3], "runs/also.csv", "runs/far.csv", "runs/near.csv")
+    said = "runs/far.csv is a file or folder, not an evaluator; a pattern such as 'runs/*' needs"
+    assert (result.exit_code, said in result.stderr) == (2, True)
+    assert "near" not in result.stderr
+    too_long = run("score", "x" * 300, *EVERY[:3], "runs/also.csv")
+    assert (too_long.exit_code, "no evaluator is called" in too_long.stderr) == (2, True)
+
+
 def test_scores_equal_those_of_each_system_alone() -> None:
     header, *rows = lines("f1", "map")
     assert "f1.precision" in header

@@ -151,4 +151,5 @@ def name_advice(name: str, known: Iterable[str]) -> str:
     entries = tuple(known)
     begin = [entry for entry in entries if entry.casefold().startswith(name.casefold())]
     close = begin[0] if len(begin) == 1 else closest_name(name, entries)
-    return f"did you mean {close}?" if close else "there are " + ", ".join(entries)
+    verb = "is" if len(entries) == 1 else "are"
+    return f"did you mean {close}?" if close else f"there {verb} {', '.join(entries)}"

@@ -61,6 +61,10 @@ def test_advice_suggests_the_meant_name_in_any_case_or_else_lists_all(
     assert name_advice(name, ("threshold", "tau", "Shape")) == advice
 
 
+def test_the_only_known_name_is_one() -> None:
+    assert name_advice("127.0.0.1:50051", ("list",)) == "there is list"
+
+
 def test_a_name_unlike_all_others_gets_no_suggestion() -> None:
     assert closest_name("colour", ("threshold", "tau")) is None
     assert closest_name("threshols", ("Threshold", "tau"), cutoff=0.8) == "Threshold"

@@ -37,7 +37,7 @@ class EvaluatorPath(InputPath):
 
     def is_data(self, word: str) -> bool:
         """Whether the word is a path of data, as of a pattern that the shell has expanded."""
-        return self.is_path(word) and not word.endswith(".toml") and os.path.lexists(word)
+        return os.path.lexists(word) and not word.endswith(".toml") and self.is_path(word)
 
 
 def refuse_input(output: str, option: str) -> None:

@@ -156,7 +156,8 @@ def test_the_help_of_a_group_lists_its_commands_and_a_mistyped_one_is_a_usage_er
     assert all(f"\n  {name} " in text for name in names)
     result = run(group, "xyzzy")
     assert result.exit_code == 2
-    assert "there are " + ", ".join(names) in result.stderr
+    verb = "are" if len(names) > 1 else "is"
+    assert f"there {verb} {', '.join(names)}" in result.stderr
 
 
 @pytest.mark.parametrize("path", ["nothing", "score more", "benchmark nothing"])

@@ -174,7 +174,7 @@ def test_a_curve_without_a_defined_point_says_so() -> None:
         (
             "roc",
             {},
-            "name: found 'roc', expected a curve of the report; there are f1_by_threshold",
+            "name: found 'roc', expected a curve of the report; there is f1_by_threshold",
         ),
         (
             "f1_by",

@@ -135,7 +135,8 @@ class _Entries:
     def __init__(self, file: BinaryIO) -> None:
         magic = file.read(len(MAGIC))
         if magic != MAGIC:
-            raise _damaged(repr(magic[:40]), f"a file that begins with {MAGIC.decode().strip()!r}")
+            found = repr(magic[:40]).removeprefix("b")
+            raise _damaged(found, f"a file that begins with {MAGIC.decode().strip()!r}")
         self.digest = hashlib.sha256()
         self._file = file
         self._unpacker = zlib.decompressobj()

@@ -88,6 +88,14 @@ def test_a_damaged_backup_is_reported_in_one_line_and_creates_nothing(
     assert not (here / "new.db").exists()
 
 
+def test_another_file_is_named_by_its_first_characters(here: Path) -> None:
+    (here / "d.csv").write_bytes(b"sequence,\xff\n" * 9)
+    result = run("restore", "d.csv", "--store", "new.db")
+    said = r"Error: d.csv: found 'sequence,\xff\nsequenc', expected a file that begins with"
+    assert (result.exit_code, result.stderr.startswith(said)) == (1, True), result.stderr
+    assert not (here / "new.db").exists()
+
+
 def test_a_site_backup_is_not_restored_into_a_running_server(
     site: tuple[str, str, str], here: Path
 ) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from vidscore_evaluators.figures.curves import CurveChart
 from vidscore_evaluators.figures.markup import markup_text
 from vidscore_evaluators.figures.report_curves import curve_charts
 from vidscore_evaluators.names import counted, escape_controls
@@ -67,9 +68,14 @@ def report_html(report: Report) -> str:
         f"{markup_text(_cut(settings_text(report), _HEADING_WIDTH))}</p>",
         *map(_table, shown.grids),
         *(f"<p>{markup_text(note)}</p>" for note in shown.notes),
-        *(f"<figure>{chart.svg()}</figure>" for chart in curve_charts(report, MOST_CHARTS)),
+        *map(_figure, curve_charts(report, MOST_CHARTS)),
     ]
     return f'<div class="vidscore-report">{"".join(parts)}</div>'
+
+
+def _figure(chart: CurveChart) -> str:
+    """A picture with its title, which also says how many lines there is no room for."""
+    return f"<figure><figcaption>{markup_text(chart.title)}</figcaption>{chart.svg()}</figure>"
 
 
 def _heading(report: Report) -> str:

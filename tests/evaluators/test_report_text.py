@@ -113,6 +113,12 @@ def test_html_has_the_same_cells_and_the_curves() -> None:
     assert ET.fromstring(svg)[0].text == "ROC (f1)"
 
 
+def test_a_picture_in_html_says_what_it_shows_and_how_many_lines_it_lacks() -> None:
+    many = tuple(Curve("roc", ROC.columns, None, f"label {number}") for number in range(10))
+    html = report(Block({"f1": (0.5,)}), curves=many)._repr_html_()
+    assert "<figcaption>ROC (f1), 6 of 10 lines</figcaption>" in html
+
+
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_names_are_text_in_html_and_one_line_in_text(first: str, second: str) -> None:
     block = Block({"f1": (0.5, 0.25)}, (first,), (first, second))

@@ -27,6 +27,7 @@ _TITLES = {
     "one_minus_f1": "1 \N{MINUS SIGN} F1",
     "ospa": "OSPA",
     "ospa2": "OSPA(2)",
+    "precision_recall": "Precision-recall",
     "smota": "sMOTA",
     "track_emd": "Track EMD",
     "track_hausdorff": "Track Hausdorff distance",

@@ -83,6 +83,7 @@ def test_no_title_of_a_measure_looks_like_a_split_identifier(name: str) -> None:
 @pytest.mark.parametrize(
     ("curve", "title"),
     [
+        ("precision_recall", "Precision-recall"),
         ("precision_recall_50", "Precision-recall at 0.5"),
         ("precision_recall_2.5", "Precision-recall at 0.025"),
         ("hota_by_threshold", "HOTA by threshold"),

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from vidscore_evaluators.annotations import sequence_name
-from vidscore_evaluators.evaluator import Direction
 from vidscore_evaluators.explanation.figures import FigureRow
 from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.material import Material
@@ -156,8 +155,7 @@ def _comparison(
         return f"{systems[0]} and {systems[1]}: the intervals are being computed"
     if row.difference == 0:
         return f"{systems[0]} and {systems[1]} have the same {measure_title(row.measure.name)}"
-    lower = row.measure.direction is Direction.LOWER
-    ahead, behind = (0, 1) if (row.difference > 0) != lower else (1, 0)
+    ahead, behind = (0, 1) if (row.difference > 0) != row.lower_is_better else (1, 0)
     if judgement is not None:
         hits = [int(one.counts.hits.sum()) for one in judgement.systems]
         alarms = [int(one.counts.false_alarms.sum()) for one in judgement.systems]
@@ -174,7 +172,8 @@ def _of_figures(systems: Sequence[str], rows: Sequence[FigureRow]) -> list[str]:
     name = measure_title(row.measure.name)
     if value is None:
         return [f"The {name} of {systems[0]} is undefined."]
-    said = f"{systems[0]} reaches {figure(value, row.digits)} in {name}"
+    lower = ", where lower is better" if row.lower_is_better else ""
+    said = f"{systems[0]} reaches {figure(value, row.digits)} in {name}{lower}"
     if row.difference is None and interval is not None and interval.low is not None:
         said += f" (95{NARROW_SPACE}% interval {ends(interval)})"
     if row.difference is not None and row.difference != 0:

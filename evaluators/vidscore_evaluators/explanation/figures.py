@@ -76,6 +76,11 @@ class FigureRow(Struct, frozen=True):
         return not interval.low <= 0.0 <= interval.high
 
     @property
+    def lower_is_better(self) -> bool:
+        """Whether lower values are better, which readers of most measures do not expect."""
+        return self.measure.direction is Direction.LOWER
+
+    @property
     def digits(self) -> int:
         """Decimals that distinguish the systems: four, or more if they are close."""
         if self.measure.unit == "count":

@@ -52,6 +52,14 @@ def test_the_ends_of_a_scale_have_a_minus_sign_like_figures(words: str) -> None:
     assert "-1" not in words
 
 
+def test_where_lower_is_better_the_page_says_so(tmp_path: Path) -> None:
+    """OSPA is a distance; F1 is not."""
+    words = " ".join(Page(one_object(tmp_path, "ospa").page(View())).texts)
+    assert "falcon reaches 1.0000 in OSPA, where lower is better." in words
+    assert words.count("lower is better") > 1
+    assert "lower is better" not in " ".join(Page(one_object(tmp_path, "f1").page(View())).texts)
+
+
 def _scales(*values: float) -> tuple[str, str]:
     """Both ends of the scale of a measure with these values, and their positions."""
     measure = Clear.measures[0]

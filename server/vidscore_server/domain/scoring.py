@@ -101,9 +101,13 @@ class Scheduler:
                 await self._begin(self._alone, record)
 
     def _rested(self, record: SubmissionRecord) -> bool:
-        """Whether a submission's pause after the last server death is over."""
+        """Whether a submission's pause after the last server death is over.
+
+        A pause that has not begun yet was recorded before the clock was set back.
+        """
         pause_s = min(LONGEST_PAUSE_S, 2.0 ** (record.attempts - ALONE_AFTER))
-        return (self._context.clock() - record.state_time).total_seconds() >= pause_s
+        waited_s = (self._context.clock() - record.state_time).total_seconds()
+        return not 0 <= waited_s < pause_s
 
     async def finish(self) -> None:
         """Wait until nothing runs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -207,11 +207,23 @@ async def _health_becomes(hosted: Hosted, status: int) -> None:
     raise AssertionError("the watch has ended")
 
 
-async def _store_is_up(hosted: Hosted) -> bool:
+async def _server(hosted: Hosted) -> server_service_pb2.Server:
     stub = server_service_pb2_grpc.ServerServiceStub(hosted.organiser.channel)
     request = server_service_pb2.GetServerRequest()
     answer = await stub.GetServer(request, metadata=hosted.organiser.metadata)
-    return bool(answer.server.store.up)
+    found: server_service_pb2.Server = answer.server
+    return found
+
+
+async def _store_is_up(hosted: Hosted) -> bool:
+    return (await _server(hosted)).store.up
+
+
+async def test_a_server_states_the_time_by_which_benchmarks_open_and_close(hosted: Hosted) -> None:
+    """That of its store: `vidscore doctor` compares it with the time of its own machine."""
+    hosted.clock.pass_by(hours=1)
+    told = (await _server(hosted)).time.ToDatetime(tzinfo=UTC)
+    assert told == hosted.clock.now
 
 
 async def test_the_free_disk_is_that_of_the_file_and_not_of_a_link_to_it(

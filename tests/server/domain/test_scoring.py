@@ -235,6 +235,19 @@ async def test_after_two_deaths_a_submission_pauses_and_is_scored_after_all_othe
         assert (await hosted.organiser.ended("one")).submission.state_reason == "scored"
 
 
+async def test_a_clock_that_is_set_back_does_not_lengthen_the_pause_after_two_deaths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Scheduler, "_release", lambda *_: None)
+    clock = PlayedClock()
+    await _die_twice(tmp_path, clock)
+    async with hosting(tmp_path, clock) as hosted:
+        await hosted.hosting.scheduler.advance()
+        clock.pass_by(days=-1)
+        await hosted.hosting.scheduler.advance()
+        assert (await hosted.organiser.ended("one")).submission.state_reason == "scored"
+
+
 async def test_after_two_deaths_an_outdated_read_does_not_shorten_the_pause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

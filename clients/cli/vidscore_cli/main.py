@@ -6,6 +6,7 @@ import atexit
 import gc
 import io
 import os
+import select
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -214,9 +215,21 @@ def _minding_the_reader() -> Iterator[None]:
     """End quietly if the reader of standard output has stopped."""
     try:
         yield
-    except BrokenPipeError:
+    except BrokenPipeError as error:
+        if not _reader_has_stopped():
+            message = "a process that this one needs has died, or could not start"
+            raise click.ClickException(message) from error
         _silence_stdout()
         raise click.exceptions.Exit(ExitCode.PIPE_CLOSED) from None
+
+
+def _reader_has_stopped() -> bool:
+    """Whether the broken pipe is standard output."""
+    if not hasattr(select, "poll"):
+        return True  # Windows cannot tell
+    asked = select.poll()
+    asked.register(sys.stdout.fileno(), select.POLLOUT)
+    return any(events & (select.POLLERR | select.POLLHUP) for _, events in asked.poll(0))
 
 
 def _show(error: click.ClickException) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,21 @@ def test_a_secret_file_that_cannot_be_written_leaves_no_store(folder: Path) -> N
     done = in_bash("vidscore init --store site.db --secret-file no/secret", folder)
     assert (done.returncode, "--secret-file: there is no folder" in done.stderr) == (2, True)
     assert sorted(path.name for path in folder.iterdir()) == ["d.csv", "t.csv"]
+
+
+def test_a_broken_pipe_to_another_process_is_an_error(folder: Path) -> None:
+    """If a helper of the server could not start, the server ended silently."""
+    (folder / "broken.py").write_text(
+        "import vidscore_server.start as start\n"
+        "from vidscore_cli.main import main\n"
+        "def run(*_):\n"
+        "    raise BrokenPipeError(32, 'Broken pipe')\n"
+        "start.run = run\n"
+        "main()\n"
+    )
+    done = in_bash(
+        f"{sys.executable} broken.py serve --listen 127.0.0.1:0 | cat; exit ${{PIPESTATUS[0]}}",
+        folder,
+    )
+    message = "a process that this one needs has died, or could not start"
+    assert (done.returncode, done.stderr) == (1, f"Error: {message}\n")

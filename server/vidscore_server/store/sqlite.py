@@ -262,6 +262,21 @@ def _about_disk(path: Path, text: str) -> StoreError:
     if not disk.f_bavail:
         return StoreDiskError(f"{text}; the disk is full: make room, then try again")
     return StoreError(text)
+    free = os.statvfs(path.parent).f_bavail
+    hint = _forbidden(path) if free else "; the disk is full: make room, then try again"
+    return StoreError(f"the store {path} cannot be opened: {reason}{hint}")
+
+
+def _forbidden(path: Path) -> str:
+    """A hint at files of the store that belong to another user, as after a move."""
+    files = (path.parent, *(Path(f"{path}{ending}") for ending in ("", "-wal", "-shm", ".lock")))
+    wanted = os.R_OK | os.W_OK
+    found = [
+        str(file)
+        for file in files
+        if file.exists() and not os.access(file, wanted, effective_ids=True)
+    ]
+    return f"; this user may not read and write {' and '.join(found)}" if found else ""
 
 
 def _reason(error: Exception) -> str:

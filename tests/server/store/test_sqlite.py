@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import sqlite3
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import closing
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -373,3 +376,31 @@ def test_the_log_is_truncated_after_many_writes_while_the_store_is_open(path: Pa
         beat = ServingRecord(r.NOON, r.later(1))
         put(store, lambda t: t.put_serving(beat), lambda t: t.put_serving(beat))
         assert log.stat().st_size <= WAL_BYTES
+
+
+@pytest.mark.parametrize("ending", ["", "-wal", ".lock"])
+def test_a_file_of_another_user_is_named(ending: str) -> None:
+    with tempfile.TemporaryDirectory() as folder, _unprivileged_in(Path(folder)):
+        path = Path(folder, "store.db")
+        open_sqlite_store(path).close()
+        file = Path(f"{path}{ending}")
+        file.touch()
+        file.chmod(0)
+        said = f"store {path} cannot be opened: .*; this user may not read and write {file}$"
+        with pytest.raises(StoreError, match=said):
+            open_sqlite_store(path)
+
+
+@contextmanager
+def _unprivileged_in(folder: Path) -> Iterator[None]:
+    """Without the rights of root in a folder, if we have them."""
+    if os.geteuid() != 0:
+        yield
+        return
+    open_sqlite_store(folder / "first.db").close()  # imports what only root may read
+    folder.chmod(0o777)
+    os.seteuid(pwd.getpwnam("nobody").pw_uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)

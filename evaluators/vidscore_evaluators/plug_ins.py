@@ -23,6 +23,9 @@ from vidscore_evaluators.tally import Table
 
 EvaluatorClass = type[Evaluator[Any]]
 
+_ROUNDING = 1e-9
+"""How far a score may be outside of its declared range: a mean of ones may be a little above 1."""
+
 LARGEST_COUNT = 2**63 - 1
 """Larger integers cannot be stored or sent."""
 
@@ -69,12 +72,18 @@ def _contained(
     return call
 
 
-def in_range(measure: Measure, value: float) -> bool:
-    """Whether a value is within the bounds of its measure, and an integer if that is a count."""
+def in_range(measure: Measure, value: float, rounding: float = 0.0) -> bool:
+    """Whether a value is within the bounds of its measure, and an integer if that is a count.
+
+    Args:
+        measure: The measure.
+        value: The value.
+        rounding: How far it may be outside.
+    """
     if measure.unit == "count" and not isinstance(value, int):
         return False
-    above = measure.minimum is None or value >= measure.minimum
-    return above and (measure.maximum is None or value <= measure.maximum)
+    above = measure.minimum is None or value >= measure.minimum - rounding
+    return above and (measure.maximum is None or value <= measure.maximum + rounding)
 
 
 class _WrongResultError(Exception):
@@ -151,7 +160,7 @@ def _block(block: Block, declared: Mapping[str, Measure]) -> Block:
         if name not in declared:
             raise _WrongResultError(f"{name} is none of its measures")
         for value in values:
-            if value is not None and not in_range(declared[name], value):
+            if value is not None and not in_range(declared[name], value, _ROUNDING):
                 raise _WrongResultError(f"{name} is {value!r:.80}, outside of its declared range")
     return replace(block, measures=measures)
 

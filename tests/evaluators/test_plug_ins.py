@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 from tests.evaluators.toy import Toy, ToyParameters
 
 from vidscore_evaluators.alignment import align
@@ -115,6 +116,15 @@ def test_a_score_that_is_not_finite_is_undefined_and_ranks_last(value: float) ->
     assert report.curve("growth").columns == {"x": [0, 1], "y": [None, 0.5]}
     worst = _report(_scoring(Scores((Block(WHOLE | {"x": [-1e300]}),))))
     assert odd.rank_key(worst) < odd.rank_key(report)
+
+
+def test_a_score_may_leave_its_range_by_a_rounding_and_is_unchanged() -> None:
+    over = 1.0 + 2.0**-52
+    *counts, x = Toy.measures
+    fractions = (*counts, structs.replace(x, unit="ratio", minimum=0.0, maximum=1.0))
+    assert _report(_with(measures=fractions, scores=lambda *_: _block(x=[over]))).value("x") == over
+    with pytest.raises(PlugInError, match=r"x is 1.001, outside of its declared range"):
+        _report(_with(measures=fractions, scores=lambda *_: _block(x=[1.001])))
 
 
 def _block(**columns: Any) -> Scores:

@@ -254,17 +254,14 @@ def _cannot_open(path: Path, error: Exception) -> StoreError:
 
 
 def _about_disk(path: Path, text: str) -> StoreError:
-    """The error of a file, with advice if its disk may be the cause."""
+    """The error of a file, with advice if its disk or its owner may be the cause."""
     disk = os.statvfs(path.parent)
     if disk.f_flag & os.ST_RDONLY:
         return StoreDiskError(f"{text}; mount the disk for writing, then try again")
     # SQLite reports an I/O error if there is no room for its shared-memory file.
     if not disk.f_bavail:
         return StoreDiskError(f"{text}; the disk is full: make room, then try again")
-    return StoreError(text)
-    free = os.statvfs(path.parent).f_bavail
-    hint = _forbidden(path) if free else "; the disk is full: make room, then try again"
-    return StoreError(f"the store {path} cannot be opened: {reason}{hint}")
+    return StoreError(f"{text}{_forbidden(path)}")
 
 
 def _forbidden(path: Path) -> str:

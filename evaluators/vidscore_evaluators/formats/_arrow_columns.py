@@ -11,6 +11,7 @@ from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from vidscore_evaluators.formats._table import (
     EMPTY,
     EXPECTED_STRING,
+    GREATEST_EXACT,
     Kind,
     RowChecks,
     RowTable,
@@ -18,7 +19,6 @@ from vidscore_evaluators.formats._table import (
     parse_string,
 )
 
-_GREATEST_EXACT = 2.0**53
 _GREATEST = 2**63 - 1
 _EXPECTED_NUMBER = "a finite number, or null for none"
 _ADVICE = "write null for missing values"
@@ -92,7 +92,7 @@ def _integers(array: Any) -> tuple[IntArray, Sequence[_Fault]]:
     expected = f"{Kind.INTEGER.value}, or null for none"
     if values.dtype.kind == "f":
         values, faults = _numbers(array)
-        whole = (values == np.floor(values)) & (np.abs(values) <= _GREATEST_EXACT)
+        whole = (values == np.floor(values)) & (np.abs(values) <= GREATEST_EXACT)
         fraction = ~whole & np.isfinite(values) & ~missing
         faults = [*faults, (fraction, values, expected, None)]
         integers = np.where(whole, values, 0.0).astype(np.int64)

@@ -19,7 +19,12 @@ from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats._file_masks import masks_of_entries
 from vidscore_evaluators.formats._heads import FRAME_KEYS
 from vidscore_evaluators.formats._json import show_value, type_name
-from vidscore_evaluators.formats._table import EXPECTED_COORDINATE, EXPECTED_STRING, parse_string
+from vidscore_evaluators.formats._table import (
+    EXPECTED_COORDINATE,
+    EXPECTED_STRING,
+    GREATEST_EXACT,
+    parse_string,
+)
 from vidscore_evaluators.formats._times import ARRIVAL, COLUMN
 from vidscore_evaluators.formats.generic import ALIASES, FRAME_FLAG
 from vidscore_evaluators.names import closest_name
@@ -45,7 +50,6 @@ MAXIMUM_NUMBERS = 64
 """Maximum number of named numbers of an object."""
 
 GREATEST_TRACK = 2**63 - 1
-_GREATEST_EXACT = 2.0**53
 NUMBER_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 SHAPE_NAMES = MappingProxyType({arity: name for name, arity in SHAPES.items()})
 
@@ -283,7 +287,7 @@ def name_of(value: object) -> str | None:
 
 def integer_of(value: object) -> int | None:
     """An integer, which JSON may write with a point, as ``4.0``; None for other values."""
-    if type(value) is float and value.is_integer() and abs(value) <= _GREATEST_EXACT:
+    if type(value) is float and value.is_integer() and abs(value) <= GREATEST_EXACT:
         return int(value)
     return value if type(value) is int else None
 

@@ -40,7 +40,8 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,30}")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _GREATEST_INTEGER = 2**63 - 1
-_GREATEST_EXACT = 2.0**53
+GREATEST_EXACT = 2.0**53
+"""Greatest number up to which binary64 has every integer."""
 
 
 def parse_string(field: str) -> str | None:
@@ -67,7 +68,7 @@ def parse_integer(field: str) -> int | None:
         integer = int(text)
         return integer if abs(integer) <= _GREATEST_INTEGER else None
     number = parse_number(text)
-    if number is None or not number.is_integer() or abs(number) > _GREATEST_EXACT:
+    if number is None or not number.is_integer() or abs(number) > GREATEST_EXACT:
         return None
     return int(number)
 

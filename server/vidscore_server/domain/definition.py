@@ -50,8 +50,8 @@ ARITY_OF_NAME = {"point": POINT, "box": BOX, "quadrilateral": QUADRILATERAL}
 NAME_OF_ARITY = {arity: name for name, arity in ARITY_OF_NAME.items()}
 
 _GEOMETRIES = {Side.TRUTH: "truth_geometry", Side.DETECTIONS: "detection_geometry"}
-_TIMES = ("open_time", "close_time")
-OWN_KEYS = ("description", *_GEOMETRIES.values(), *_TIMES, "public_names", "policy", "live")
+TIMES = ("open_time", "close_time")
+OWN_KEYS = ("description", *_GEOMETRIES.values(), *TIMES, "public_names", "policy", "live")
 """Keys beside those of a specification."""
 
 KEYS = (*SPECIFICATION_KEYS, *OWN_KEYS)
@@ -196,7 +196,7 @@ class Definition(Struct, frozen=True, dict=True):
 
 def definition_to_dict(definition: Definition) -> dict[str, Any]:
     """A definition as dictionaries, lists, texts and numbers; times as ISO 8601 texts."""
-    times = {name: getattr(definition, name) for name in _TIMES}
+    times = {name: getattr(definition, name) for name in TIMES}
     arities = (definition.truth_arity, definition.detection_arity)
     return {
         **to_dict(definition.specification),
@@ -275,7 +275,7 @@ def check_definition(
     checker = _Checker(source)
     description = checker.description(values.get("description", ""))
     given = {side: checker.arity(values, field) for side, field in _GEOMETRIES.items()}
-    times = {field: checker.time(values, field) for field in _TIMES}
+    times = {field: checker.time(values, field) for field in TIMES}
     checker.order(times["open_time"], times["close_time"])
     policy = checker.policy(values.get("policy", {}))
     public = checker.public_names(values.get("public_names"), policy)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from http import HTTPStatus
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
@@ -21,8 +22,6 @@ from vidscore_server.web.document import OUTCOMES, TABLES, outcomes_text, table_
 from vidscore_server.web.rendering import HEADERS, STATIC
 from vidscore_server.web.view import NoSuchViewError
 from vidscore_server.web.viewer import Viewer
-
-MISDIRECTED = 421
 
 
 def viewer_app(viewer: Viewer, secret: str, hosts: Sequence[str]) -> ASGIApp:
@@ -97,7 +96,9 @@ class _Guard:
             await send(message)
 
         if Headers(scope=scope).get("host", "").lower() not in self._hosts:
-            refusal = PlainTextResponse("This page is served to its own machine only.", MISDIRECTED)
+            refusal = PlainTextResponse(
+                "This page is served to its own machine only.", HTTPStatus.MISDIRECTED_REQUEST
+            )
             await refusal(scope, receive, send_guarded)
             return
         _, _, rest = str(scope["path"]).partition("/")

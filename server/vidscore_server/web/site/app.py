@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
+from http import HTTPStatus
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
@@ -43,7 +44,6 @@ PAGES = (
 """Modules of pages, each with its routes."""
 
 BAD_REQUEST = 400
-MISDIRECTED = 421
 
 NO_PAGE = "PAGE"
 """Reason of a refusal that does not come from an RPC."""
@@ -146,7 +146,9 @@ class _Guard:
 
         if not self._address.takes_host(Headers(scope=scope).get("host", "")):
             text = "The site is not served under this name (see --web-base-url)."
-            await PlainTextResponse(text, MISDIRECTED)(scope, receive, send_guarded)
+            await PlainTextResponse(text, HTTPStatus.MISDIRECTED_REQUEST)(
+                scope, receive, send_guarded
+            )
             return
         await self._inner(scope, receive, send_guarded)
 

@@ -15,10 +15,10 @@ from vidscore_evaluators.formats.manifest import write_document
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.presets import create_evaluators
 from vidscore_evaluators.specification import spec_from_dict
+from vidscore_server.domain.definition import TIMES
 from vidscore_server.web.site.phrases import things, time_text
 
 _SHAPES = ("truth_geometry", "detection_geometry")
-_TIMES = ("open_time", "close_time")
 _SECONDS = ("quiet_timeout", "truth_timeout")
 """Keys of a policy that end in ``_s`` in a file."""
 
@@ -39,7 +39,7 @@ def toml_of(benchmark: Plain) -> str:
 
 def document_of(benchmark: Plain) -> dict[str, Any]:
     """The definition of a benchmark as dictionaries, by the keys of its file."""
-    own = {key: benchmark[key] for key in (*_SHAPES, *_TIMES) if benchmark[key]}
+    own = {key: benchmark[key] for key in (*_SHAPES, *TIMES) if benchmark[key]}
     if benchmark["description"]:
         own["description"] = benchmark["description"]
     if benchmark["public_names"] is not None:

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from vidscore_evaluators.explanation.answer import in_words
 from vidscore_evaluators.explanation.titles import measure_title
+from vidscore_server.domain.policy import FROM_TRUTH
 from vidscore_server.web.site.phrases import (
     counted,
     duration_text,
@@ -68,11 +69,8 @@ def _budget(benchmark: Benchmark, policy: Mapping[str, Any]) -> Iterator[str]:
         f"A team may have {' and '.join(limits)}. One that fails or is cancelled before a score "
         "was shown costs nothing."
     )
-    if policy["submissions_in_all"] == _FROM_TRUTH:
+    if policy["submissions_in_all"] == FROM_TRUTH:
         yield "How many there may be in all follows from the size of the ground truth."
-
-
-_FROM_TRUTH = -1
 
 
 def _scores(benchmark: Benchmark, policy: Mapping[str, Any]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from vidscore_evaluators.formats.manifest import parse_document
 from vidscore_evaluators.presets import preset_names
 from vidscore_evaluators.registry import evaluator_names
 from vidscore_server.domain.benchmark_file import template
-from vidscore_server.domain.definition import Definition, definition_from_dict
+from vidscore_server.domain.definition import TIMES, Definition, definition_from_dict
 from vidscore_server.web.site.forms import Form, read_utc, refused_by_service, refused_input, typed
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Visit
@@ -109,7 +109,7 @@ def document_of(values: Mapping[str, str]) -> dict[str, Any]:
     for name in ("truth_geometry", "detection_geometry"):
         if values.get(name):
             document[name] = values[name]
-    times, unread = read_utc(values, ("open_time", "close_time"))
+    times, unread = read_utc(values, TIMES)
     document |= {name: time for name, time in times.items() if time is not None}
     return document | {name: values[name] for name in unread}  # the check of the file refuses them
 

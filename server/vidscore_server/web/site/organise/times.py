@@ -7,19 +7,17 @@ from typing import Any
 
 from starlette.responses import Response
 
+from vidscore_server.domain.definition import TIMES
 from vidscore_server.web.site.forms import Form, read_utc, refused_by_service, typed
 from vidscore_server.web.site.organise.policy import OVERTAKEN, organised_benchmark
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Visit
 
-NAMES = ("open_time", "close_time")
-"""Fields of the form, and of a benchmark."""
-
 
 async def show(visit: Visit) -> Response:
     """The form."""
     benchmark = await organised_benchmark(visit)
-    times = {name: benchmark[name] for name in NAMES}
+    times = {name: benchmark[name] for name in TIMES}
     # A browser's field of a date and a time has no offset.
     texts = {name: time.isoformat()[:19] for name, time in times.items() if time is not None}
     return await _page(visit, 200, benchmark, Form(texts), benchmark["etag"])
@@ -30,18 +28,18 @@ async def change(visit: Visit) -> Response:
     values = typed(await visit.form())
     etag = values.pop("etag", "")
     benchmark = await organised_benchmark(visit)
-    times, faults = read_utc(values, NAMES)
+    times, faults = read_utc(values, TIMES)
     if faults:
         return await _page(visit, 400, benchmark, Form(values, faults), etag)
     changed = {"name": benchmark["name"], "etag": etag, **times}
     try:
         await visit.call(
-            "BenchmarkService/UpdateBenchmark", benchmark=changed, update_mask=list(NAMES)
+            "BenchmarkService/UpdateBenchmark", benchmark=changed, update_mask=list(TIMES)
         )
     except ServiceError as error:
         if error.code not in {"INVALID_ARGUMENT", "ABORTED", "FAILED_PRECONDITION"}:
             raise
-        form = refused_by_service(values, error, {f"benchmark.{name}": name for name in NAMES})
+        form = refused_by_service(values, error, {f"benchmark.{name}": name for name in TIMES})
         if error.reason == "ETAG_DIFFERS":
             form, etag = Form(values, message=OVERTAKEN), benchmark["etag"]
         return await _page(visit, error.http_status, benchmark, form, etag)

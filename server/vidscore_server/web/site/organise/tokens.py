@@ -8,6 +8,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from vidscore_server.domain.policy import DAY_S
 from vidscore_server.web.site.forms import Form, refused_by_service, typed
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Visit
@@ -18,7 +19,6 @@ INVITATION_FIELDS: Mapping[str, str] = {
 }
 
 ROLES = ("participant", "organiser", "viewer")
-DAY_S = 86_400
 MOST_DAYS = 36_525
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import signal
@@ -148,6 +149,28 @@ def run_in_a_shell(line: str) -> str:
     done = subprocess.run(["sh", "-c", line], capture_output=True, encoding="utf-8", timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+@pytest.mark.slow
+def test_ctrl_c_on_a_terminal_ends_the_demo_although_its_server_ends_too() -> None:
+    """The server gets the signal as well; nobody waits until it is back."""
+    with subprocess.Popen(
+        [BINARY, "demo"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "/600 frames" in line:
+                break
+        os.killpg(process.pid, signal.SIGINT)
+        try:
+            _, stderr = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert (process.returncode, stderr.strip()) == (130, "")
 
 
 @pytest.mark.nightly

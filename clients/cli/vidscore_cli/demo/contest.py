@@ -11,7 +11,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -159,7 +159,12 @@ def _stream_all(
     board = Board(shows)
     display = LiveDisplay(sys.stdout, board.draw, board.line, keep=True)
     running: list[Future[None]] = []
-    with display, ThreadPoolExecutor(2 * len(DETECTORS) * len(shows)) as pool:
+    # If this is interrupted, the clients are aborted, which ends the threads.
+    with (
+        display,
+        ThreadPoolExecutor(2 * len(DETECTORS) * len(shows)) as pool,
+        ExitStack() as clients,
+    ):
         for detector in DETECTORS:
             team = detector.name
             participant = Participant(team, board, display)
@@ -167,7 +172,8 @@ def _stream_all(
                 cut = relay.cut if (team, show.benchmark) == UNLUCKY else None
                 reached = address if cut is None else relay.address
                 server = ServerChoice(reached, token=tokens[team])
-                running.append(pool.submit(participant.stream, server, show, speed, pool, cut))
+                client = clients.enter_context(open_client(server))
+                running.append(pool.submit(participant.stream, client, show, speed, pool, cut))
         for future in running:
             future.result()
 

@@ -12,9 +12,8 @@ from vidscore_cli.demo.scenes import DETECTORS, Show
 from vidscore_cli.hosted import refuse_unscored
 from vidscore_cli.live import LiveDisplay, steps_at
 from vidscore_cli.output import indented
-from vidscore_cli.remote import geometry_of, open_client, to_frames, to_reports
+from vidscore_cli.remote import geometry_of, to_frames, to_reports
 from vidscore_cli.report_table import plain_table
-from vidscore_cli.sites import ServerChoice
 from vidscore_client import Client, Delivery, Leaderboard, SubmissionUpdate
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.report import Number, Report
@@ -121,7 +120,7 @@ class Participant:
 
     def stream(
         self,
-        server: ServerChoice,
+        client: Client,
         show: Show,
         speed: float,
         pool: ThreadPoolExecutor,
@@ -130,7 +129,7 @@ class Participant:
         """Stream the detections of a show, frame by frame, and wait for the score.
 
         Args:
-            server: The server, and the team's token.
+            client: Has the team's token.
             show: The show.
             speed: How many times faster than real time.
             pool: Runs the task that watches the submission.
@@ -142,10 +141,7 @@ class Participant:
         detections = show.detections[self._team]
         halfway = detections.frame_count // 2
         delivery = Delivery(on_acknowledged=lambda count: self._take_frames(show, count))
-        with (
-            open_client(server) as client,
-            client.submit(show.benchmark, self._team, delivery=delivery) as stream,
-        ):
+        with client.submit(show.benchmark, self._team, delivery=delivery) as stream:
             watching = pool.submit(
                 client.submissions.wait,
                 stream.submission,

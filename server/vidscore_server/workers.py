@@ -52,6 +52,9 @@ ABANDONED_S = 30.0
 """Time after which a job that nobody waits for any more is ended with its process: it may never
 return, and starting another process costs a second."""
 
+REFUSED_PAUSE_S = 5.0
+"""Pause after the system has refused a process: at once, it would most likely refuse it again."""
+
 START_S = 60.0
 """Time for a process to start, after which it is replaced: its pool may have no thread for it."""
 
@@ -150,7 +153,8 @@ class WorkerPool:
             except _NOT_STARTED as error:
                 self._idle.put_nowait(worker)
                 log(logging.ERROR, "worker cannot be started", reason=str(error))
-                raise WorkerLostError(f"no worker process can be started: {error}") from None
+                await asyncio.sleep(REFUSED_PAUSE_S)
+                continue
             future.add_done_callback(partial(_call_soon, loop, self._take_back, worker))
             starting = loop.call_later(START_S, worker.require_start, future)
             future.add_done_callback(partial(_cancel_soon, loop, starting))
@@ -165,7 +169,7 @@ class WorkerPool:
                 future.add_done_callback(partial(_cancel_soon, loop, ending))
                 raise
         raise WorkerLostError(
-            f"the work for {job.evaluator} killed {ATTEMPTS} worker processes; it is not retried"
+            f"the work for {job.evaluator} lost {ATTEMPTS} worker processes; it is not retried"
         )
 
     def close(self) -> None:

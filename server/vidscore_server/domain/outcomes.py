@@ -21,9 +21,10 @@ from msgspec.structs import replace
 from vidscore_evaluators.annotations import Annotations, SequenceKey, empty_annotations
 from vidscore_evaluators.errors import Fault, InputError, LimitError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.jobs import OBJECTS_PER_PART, make_job, split
+from vidscore_evaluators.jobs import OBJECTS_PER_PART, make_job, run_outcome_job, split
 from vidscore_evaluators.names import counted
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes, concatenate_outcomes
+from vidscore_evaluators.registry import is_built_in
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.context import Context, Request
@@ -147,8 +148,12 @@ class SubmissionOutcomes:
 
     async def _check_point(self, evaluator: Evaluator[Any], at: OperatingPoint) -> None:
         """Compute outcomes of no data: this raises the same error, without quoting data."""
+        job = make_job(evaluator, *_nothing(evaluator))
         try:
-            await self._workers.outcomes(make_job(evaluator, *_nothing(evaluator)), at)
+            if is_built_in(evaluator.name):  # it need not wait for a worker
+                await asyncio.to_thread(run_outcome_job, job, at)
+            else:
+                await self._workers.outcomes(job, at)
         except ParameterError as error:
             # Evaluators name options of the command line.
             named = [

@@ -65,10 +65,11 @@ async def test_calls_whose_message_does_not_arrive_leave_seven_eighths_to_others
     ):
         await until(lambda: sum(answer.done() for answer in answers) == ended)
         assert all(b"are late" in answer.result() for answer in answers if answer.done())
-        stub = server_service_pb2_grpc.ServerServiceStub(running.channel)
-        await stub.GetServer(server_service_pb2.GetServerRequest())
         await asyncio.sleep(0.2)
         assert sum(answer.done() for answer in answers) == ended
+        monkeypatch.undo()  # on a busy machine the next message may be late, too
+        stub = server_service_pb2_grpc.ServerServiceStub(running.channel)
+        await stub.GetServer(server_service_pb2.GetServerRequest())
 
 
 async def test_a_message_must_arrive_within_the_idle_timeout() -> None:

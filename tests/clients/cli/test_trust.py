@@ -164,7 +164,7 @@ def test_ranking_shows_intervals_and_groups_of_several_sequences(tmp_path: Path)
     assert result.exit_code == 0, result.stderr
     assert "95% interval" in result.stdout
     assert re.search(r"one +1 .* a\n *other +1 .* a\n", result.stdout)
-    assert "2 sequences are few" in result.stdout
+    assert "2 sequences are too few to call a system better" in result.stdout
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import socket
 from pathlib import Path
 
@@ -22,10 +23,13 @@ def test_a_port_in_use_is_not_given(
 ) -> None:
     with socket.socket(socket.AF_INET, kind) as used:
         used.bind((HOST, 0))
-        taken, free = used.getsockname()[1], free_port(kind)
-        choices = iter([taken, free + 1])
-        monkeypatch.setattr("tests.support.ports.random.choice", lambda _: next(choices))
-        assert free_port(kind) == free + 1
+        taken, choose = used.getsockname()[1], random.choice
+        chosen = iter([taken])
+        monkeypatch.setattr(
+            "tests.support.ports.random.choice", lambda ports: next(chosen, None) or choose(ports)
+        )
+        assert free_port(kind) != taken
+        assert next(chosen, None) is None
 
 
 @pytest.mark.skipif(not CHOSEN_BY_THE_SYSTEM.is_file(), reason="Linux has it")

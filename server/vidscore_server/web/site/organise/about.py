@@ -11,8 +11,12 @@ from vidscore_evaluators.errors import Fault, InputError, SpecificationError
 from vidscore_evaluators.formats.manifest import parse_document, write_document
 from vidscore_server.domain.definition import Definition, definition_from_dict
 from vidscore_server.web.site.benchmark_document import document_of
-from vidscore_server.web.site.forms import Form, refused_by_service, refused_input, typed
-from vidscore_server.web.site.organise.policy import OVERTAKEN, organised_benchmark
+from vidscore_server.web.site.forms import Form, refused_input, typed
+from vidscore_server.web.site.organise.updates import (
+    is_overtaken,
+    organised_benchmark,
+    refused_update,
+)
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Visit
 
@@ -55,11 +59,8 @@ async def change(visit: Visit) -> Response:
             update_mask=["specification", "description"],
         )
     except ServiceError as error:
-        if error.code not in {"INVALID_ARGUMENT", "ABORTED", "FAILED_PRECONDITION"}:
-            raise
-        form = refused_by_service(values, error, FIELDS)
-        if error.reason == "ETAG_DIFFERS":
-            form, etag = _overtaken(values, benchmark), benchmark["etag"]
+        form = refused_update(values, error, FIELDS, _others(values, benchmark))
+        etag = benchmark["etag"] if is_overtaken(error) else etag
         return await _page(visit, error.http_status, benchmark, form, etag)
     return visit.go(f"/organise/{benchmark['name']}")
 
@@ -93,14 +94,13 @@ def _texts(benchmark: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _overtaken(values: Mapping[str, str], benchmark: Mapping[str, Any]) -> Form:
-    """A form that somebody else's change has overtaken, with what each field now has."""
-    faults = {
-        name: (f"The benchmark now has {text or 'none'}",)
+def _others(values: Mapping[str, str], benchmark: Mapping[str, Any]) -> dict[str, str]:
+    """What the benchmark has in fields for which something else was typed, in words."""
+    return {
+        name: text or "none"
         for name, text in _texts(benchmark).items()
         if text != values.get(name, "").strip()
     }
-    return Form(values, faults, message=OVERTAKEN)
 
 
 async def _page(

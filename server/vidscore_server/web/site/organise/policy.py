@@ -11,7 +11,12 @@ from starlette.responses import Response
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.parameters import describe_parameters, parse_parameters
 from vidscore_server.domain.policy import Policy
-from vidscore_server.web.site.forms import Form, refused_by_service, refused_input, typed
+from vidscore_server.web.site.forms import Form, refused_input, typed
+from vidscore_server.web.site.organise.updates import (
+    is_overtaken,
+    organised_benchmark,
+    refused_update,
+)
 from vidscore_server.web.site.phrases import counted, last_part, value_text
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Visit
@@ -23,12 +28,6 @@ FIELDS: Mapping[str, str] = (
     | {f"policy.{name}": name for name in _NAMES}
 )
 """Fields of the form by fields of a policy, and by paths of a request."""
-
-OVERTAKEN = (
-    "Somebody else has changed the benchmark since you opened this page. The form shows what you "
-    "typed, the page also what the benchmark now has; save it again to replace that."
-)
-"""Message of a form that another change has overtaken."""
 
 
 async def show(visit: Visit) -> Response:
@@ -59,11 +58,8 @@ async def change(visit: Visit) -> Response:
             validate_only=not saves,
         )
     except ServiceError as error:
-        if error.code not in {"INVALID_ARGUMENT", "ABORTED"}:
-            raise
-        form = refused_by_service(values, error, FIELDS)
-        if error.reason == "ETAG_DIFFERS":
-            form, etag = _overtaken(values, benchmark["policy"]), benchmark["etag"]
+        form = refused_update(values, error, FIELDS, _others(values, benchmark["policy"]))
+        etag = benchmark["etag"] if is_overtaken(error) else etag
         return await _page(visit, error.http_status, benchmark, form, etag)
     if saves:
         return visit.go(f"/organise/{benchmark['name']}")
@@ -79,15 +75,14 @@ def _typed_texts(policy: Mapping[str, Any]) -> dict[str, str]:
     return texts
 
 
-def _overtaken(values: Mapping[str, str], policy: Mapping[str, Any]) -> Form:
-    """A form that somebody else's change has overtaken, with the value that each field now has."""
+def _others(values: Mapping[str, str], policy: Mapping[str, Any]) -> dict[str, str]:
+    """What the policy has in fields for which something else was typed, in words."""
     words = {YES: "yes", NO: "no", "": "none"}
-    faults = {
-        name: (f"The benchmark now has {words.get(text, text)}",)
+    return {
+        name: words.get(text, text)
         for name, text in _typed_texts(policy).items()
         if text != values.get(name)
     }
-    return Form(values, faults, message=OVERTAKEN)
 
 
 def preview_rows(views: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -128,17 +123,6 @@ def seen_text(seen: Mapping[str, Any]) -> str:
         number = counted(seen["outcome_submission_count"], "submission")
         parts.append(f"outcomes of {number}")
     return "; ".join(parts)
-
-
-async def organised_benchmark(visit: Visit) -> dict[str, Any]:
-    """The benchmark of a form, for organisers only: others are refused before they see it.
-
-    Raises:
-        ServiceError: If the visitor is not an organiser, or there is no such benchmark.
-    """
-    rpc = "BenchmarkService/ListTruthRevisions"
-    await visit.call(rpc, benchmark=visit.benchmark, page_size=1)
-    return await visit.hosted()
 
 
 async def _page(

@@ -8,8 +8,12 @@ from typing import Any
 from starlette.responses import Response
 
 from vidscore_server.domain.definition import TIMES
-from vidscore_server.web.site.forms import Form, read_utc, refused_by_service, typed
-from vidscore_server.web.site.organise.policy import OVERTAKEN, organised_benchmark
+from vidscore_server.web.site.forms import Form, read_utc, typed
+from vidscore_server.web.site.organise.updates import (
+    is_overtaken,
+    organised_benchmark,
+    refused_update,
+)
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Visit
 
@@ -37,11 +41,9 @@ async def change(visit: Visit) -> Response:
             "BenchmarkService/UpdateBenchmark", benchmark=changed, update_mask=list(TIMES)
         )
     except ServiceError as error:
-        if error.code not in {"INVALID_ARGUMENT", "ABORTED", "FAILED_PRECONDITION"}:
-            raise
-        form = refused_by_service(values, error, {f"benchmark.{name}": name for name in TIMES})
-        if error.reason == "ETAG_DIFFERS":
-            form, etag = Form(values, message=OVERTAKEN), benchmark["etag"]
+        names = {f"benchmark.{name}": name for name in TIMES}
+        form = refused_update(values, error, names, {})  # the page has both times above the form
+        etag = benchmark["etag"] if is_overtaken(error) else etag
         return await _page(visit, error.http_status, benchmark, form, etag)
     return visit.go(f"/organise/{benchmark['name']}")
 

@@ -223,6 +223,19 @@ async def test_a_policy_changed_by_somebody_else_is_not_overwritten(site: Browsi
     assert "ladder_step 0.02" in (await site.organiser.get(HERE)).words
 
 
+async def test_a_policy_that_comes_too_late_keeps_what_was_typed(site: Browsing) -> None:
+    """Private sequences stay as they are once there are submissions."""
+    await prepare(site.hosted)
+    form = await site.organiser.get(f"{HERE}/policy")
+    late = _unchanged() | {"visibility": "final", "selection": "best"}
+    late |= {"private_sequences": "1", "ladder_step": "0.25"}
+    page = await site.organiser.send(form, f"{HERE}/policy", **late, save="yes")
+    assert page.status == 409, page.words
+    assert "its private sequences stay as they are" in page.words
+    typed = page.fields(f"{HERE}/policy")
+    assert (typed["private_sequences"], typed["ladder_step"]) == ("1", "0.25")
+
+
 async def test_faults_of_a_policy_are_shown_beneath_their_fields(site: Browsing) -> None:
     await prepare(site.hosted)
     form = await site.organiser.get(f"{HERE}/policy")

@@ -350,8 +350,9 @@ class Evaluator(ABC, Generic[ParametersType]):
             *with_names(scores.warnings, input_summary, needs.labels, self.scored_classes),
         )
 
-    def report(self, tally: Tally) -> Report:
-        """Scores with their provenance; pure."""
+    def report(self, tally: Tally | None) -> Report:
+        """Scores with their provenance, of a tally, or with None of no frames; pure."""
+        tally = self.identity_tally if tally is None else tally
         scores = self.scores(tally)
 
         def warned(input_summary: Mapping[str, Table]) -> tuple[ReportWarning, ...]:

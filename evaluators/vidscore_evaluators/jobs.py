@@ -124,9 +124,7 @@ def run_report_job(job: Job, tally: bytes | None) -> Report:
     Raises:
         EvaluatorVersionError: If the evaluator installed here is of another version.
     """
-    evaluator = evaluator_of(job)
-    whole = evaluator.identity_tally if tally is None else tally_from_bytes(tally)
-    return evaluator.report(whole)
+    return evaluator_of(job).report(None if tally is None else tally_from_bytes(tally))
 
 
 def run_faults_job(job: Job, side: Side) -> list[Fault]:

@@ -263,8 +263,7 @@ class Accumulator:
 
     def report(self, unsettled: Tally | None = None) -> Report:
         """Report over the tally and, if given, a tally of the pending columns."""
-        whole = self.whole(unsettled)
-        return self.evaluator.report(self.evaluator.identity_tally if whole is None else whole)
+        return self.evaluator.report(self.whole(unsettled))
 
     def whole(self, unsettled: Tally | None = None) -> Tally | None:
         """The tally together with one of the pending columns, if given; None if there is none."""

@@ -42,16 +42,12 @@ async def report_of(workers: WorkerPool, evaluator: Evaluator[Any], tally: Tally
         WorkFailedError: If a plug-in ended in an unexpected error.
     """
     if is_built_in(evaluator.name):
-        return await asyncio.to_thread(_report_here, evaluator, tally)
+        return await asyncio.to_thread(evaluator.report, tally)
     nothing = empty_annotations(POINT)
     data = None if tally is None else await asyncio.to_thread(tally_to_bytes, tally)
     work = partial(run_report_job, tally=data)
     report = await workers.work(make_job(evaluator, nothing, nothing), work)
     return replace(report, preset=evaluator.preset)
-
-
-def _report_here(evaluator: Evaluator[Any], tally: Tally | None) -> Report:
-    return evaluator.report(evaluator.identity_tally if tally is None else tally)
 
 
 async def refuse_by_own_rules(

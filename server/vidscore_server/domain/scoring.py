@@ -103,11 +103,12 @@ class Scheduler:
     def _rested(self, record: SubmissionRecord) -> bool:
         """Whether a submission's pause after the last server death is over.
 
-        A pause that has not begun yet was recorded before the clock was set back.
+        The clock may be a little behind that of the server which recorded its begin; a pause that
+        begins later than in its own length was recorded before the clock was set back.
         """
         pause_s = min(LONGEST_PAUSE_S, 2.0 ** (record.attempts - ALONE_AFTER))
         waited_s = (self._context.clock() - record.state_time).total_seconds()
-        return not 0 <= waited_s < pause_s
+        return abs(waited_s) >= pause_s
 
     async def finish(self) -> None:
         """Wait until nothing runs."""

@@ -248,6 +248,20 @@ async def test_a_clock_that_is_set_back_does_not_lengthen_the_pause_after_two_de
         assert (await hosted.organiser.ended("one")).submission.state_reason == "scored"
 
 
+async def test_a_clock_that_is_slightly_behind_does_not_end_the_pause_after_two_deaths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As that of another server than the one that died."""
+    monkeypatch.setattr(Scheduler, "_release", lambda *_: None)
+    clock = PlayedClock()
+    await _die_twice(tmp_path, clock)
+    async with hosting(tmp_path, clock, held=True) as hosted:
+        await hosted.hosting.scheduler.advance()
+        clock.pass_by(seconds=-0.1)
+        await hosted.hosting.scheduler.advance()
+        assert (await hosted.organiser.get("one")).state == pb.SUBMISSION_STATE_SEALED
+
+
 async def test_after_two_deaths_an_outdated_read_does_not_shorten_the_pause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,7 +66,7 @@ ANSWERS_SCHEMA = TableSchema(
     first=ANSWER_ROWS,
 )
 """One row per frame with objects to be found. The sample of boxes has few frames if each has many
-boxes. The size is the longest side of one of its objects."""
+boxes. The size is the longest side of its objects."""
 
 _HASH_DIGITS = 16
 _WEIGHTS = (0.7548776662466927, 0.5698402909980532, 0.4301597090019468, 0.2451223337533073)
@@ -113,9 +113,11 @@ def answers_table(aligned: Aligned, wanted: IntArray) -> Table:
     if len(frames) > ANSWER_ROWS:
         near = hashes <= np.partition(hashes, ANSWER_ROWS - 1)[ANSWER_ROWS - 1]
         frames, hashes = frames[near], hashes[near]
-    positions, _, boxes = _boxes_of(aligned.truth, frames, OBJECTS_PER_FRAME)
-    sizes = np.zeros(len(frames))
-    np.maximum.at(sizes, positions, np.abs(boxes[:, 2:] - boxes[:, :2]).max(axis=1, initial=0.0))
+    # All objects, because a choice of the most confident ones would have to sort them.
+    positions, _, boxes = _boxes_of(aligned.truth, frames)
+    sides = np.abs(boxes[:, 2:] - boxes[:, :2])
+    # Each of the frames has an object, so each begins a run.
+    sizes = np.maximum.reduceat(np.maximum(*sides.T), run_starts(positions))
     return build_table(
         ANSWERS_SCHEMA,
         _block_names(aligned, hashes, aligned.truth.frame_sequences[frames]),
@@ -205,7 +207,7 @@ def _table_of(aligned: Aligned, frames: IntArray, keys: NDArray[np.uint64]) -> T
     numbers_of_labels = np.array(list(map(label_number, aligned.truth.labels)), dtype=np.float64)
     rows, parts = [], []
     for number, (side, most) in enumerate(_sides(aligned)):
-        positions, objects, boxes = _boxes_of(side, frames, most)
+        positions, objects, boxes = _most_confident(side, *_boxes_of(side, frames), most)
         rows.append(positions)
         columns = (
             aligned.truth.frame_numbers[frames][positions],
@@ -226,10 +228,8 @@ def _table_of(aligned: Aligned, frames: IntArray, keys: NDArray[np.uint64]) -> T
     )
 
 
-def _boxes_of(
-    side: Annotations, frames: IntArray, most: int
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """At most `most` boxes per frame, the most confident ones.
+def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """The boxes of some frames that are not regions.
 
     Returns:
         (N,) position of each box's frame in `frames`, (N,) its object, and (N, 4) the given box.
@@ -241,15 +241,9 @@ def _boxes_of(
     real = ~are_flagged(side.flags[objects], ObjectFlag.REGION)
     objects, positions = objects[real], positions[real]
     if side.masks is None:
-        boxes = _as_four(side.coordinates.take(objects, axis=0))
-    else:
-        # Boxes that come with masks may be wrong: compare the masks' bounding boxes.
-        boxes = side.masks.boxes().take(objects, axis=0)
-    if (counts > most).any():
-        ties = (side.track_ids[objects], side.label_indices[objects])
-        kept = _most_confident(positions, side.confidences[objects], boxes, ties, most)
-        objects, positions, boxes = objects[kept], positions[kept], boxes.take(kept, axis=0)
-    return positions, objects, boxes
+        return positions, objects, _as_four(side.coordinates.take(objects, axis=0))
+    # Boxes that come with masks may be wrong: compare the masks' bounding boxes.
+    return positions, objects, side.masks.boxes().take(objects, axis=0)
 
 
 def _as_four(coordinates: FloatArray) -> FloatArray:
@@ -259,16 +253,16 @@ def _as_four(coordinates: FloatArray) -> FloatArray:
 
 
 def _most_confident(
-    positions: IntArray,
-    confidences: FloatArray,
-    boxes: FloatArray,
-    ties: tuple[IntArray, ...],
-    most: int,
-) -> IntArray:
-    """Rows of the boxes that are kept of each frame; ties are not broken by place."""
+    side: Annotations, positions: IntArray, objects: IntArray, boxes: FloatArray, most: int
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """At most `most` of the boxes of each frame; ties are not broken by place."""
+    if not (np.bincount(positions) > most).any():
+        return positions, objects, boxes
     mixed = sum(column * weight for column, weight in zip(boxes.T, _WEIGHTS, strict=True)) % 1.0
-    order = np.lexsort((*ties, *boxes.T, mixed, -confidences, positions))
+    ties = (side.track_ids[objects], side.label_indices[objects], *boxes.T, mixed)
+    order = np.lexsort((*ties, -side.confidences[objects], positions))
     first = run_starts(positions[order])
     counts = np.diff(np.append(first, len(order)))
     ranks = np.arange(len(order)) - np.repeat(first, counts)
-    return order[ranks < most]
+    kept = order[ranks < most]
+    return positions[kept], objects[kept], boxes.take(kept, axis=0)

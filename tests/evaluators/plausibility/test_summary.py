@@ -168,6 +168,16 @@ def test_neighbouring_frames_are_sampled_together() -> None:
     assert len(whole) >= len(frames) - 4
 
 
+def test_the_size_of_a_crowded_frame_is_that_of_its_largest_object() -> None:
+    """Of 299 objects of equal confidence, a sample of boxes would leave out 75."""
+    small = [Thing((float(x), 0.0, float(x) + 1, 1.0), "a") for x in range(298)]
+    frames = {frame: [*small, Thing((0.0, 0.0, 9.0, 5.0 * frame), "a")] for frame in range(40)}
+    crowd = make_annotations({("", "s"): frames}, arity=4)
+    answers = input_summary_of(align(crowd, crowd), BenchmarkSpec())[ANSWERS]
+    sizes = dict(zip(answers.number("frame"), answers.number("size"), strict=True))
+    assert sizes == {frame: max(9.0, 5.0 * frame) for frame in range(40)}
+
+
 def test_the_order_of_rows_does_not_decide_which_equal_boxes_are_sampled() -> None:
     """Forty equal boxes of two labels, of which a sample takes 32."""
     truth = make_annotations({("", "s"): {0: [_BOX]}}, arity=4)

@@ -1,4 +1,4 @@
-"""Growth of cost with frames, objects and classes; special cases; memory."""
+"""Growth of cost with frames, objects and classes; special cases; warnings; memory."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +16,13 @@ from bench.memory_probe import peak_of, save
 from bench.rows import Point, Row, at_most, not_yet
 from bench.scenes import neovision2
 from bench.scenes.boxes import Boxes, annotations_of, detected, random_boxes
+from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.plausibility.summary import input_summary_of
+from vidscore_evaluators.plausibility.warnings import input_warnings
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.scoring import score_annotations
+from vidscore_evaluators.scoring import score, score_annotations
+from vidscore_evaluators.specification import BenchmarkSpec
 
 DETECTIONS = 10_000_000
 SMALLEST_DETECTIONS = 20_000
@@ -31,9 +36,13 @@ FRAMES_PER_SEQUENCE = 500
 CORNER_BOXES = 10_000
 CHAINS_PX = 4.0
 CHAIN = "a chain of {:,} overlapping boxes"
+WARNED_OBJECTS = 100_000
+"""From so many on, warnings may take a twentieth of scoring; below, 10 ms."""
+
 BYTES, FEWEST_BYTES = 1 << 30, 1 << 28
 EVALUATORS = ("neovision2", "f1")
 Sides = tuple[Annotations, Annotations]
+ArrayColumns = dict[str, np.ndarray[Any, Any]]
 
 
 def _sides(frame_count: int, objects: int, class_count: int) -> Sides:
@@ -156,6 +165,42 @@ def _corners(size: Size) -> Iterator[Row]:
         yield replace(row, goal=not_yet(row.goal)) if is_chain else row
 
 
+def _warnings(size: Size) -> Iterator[Row]:
+    """The look for implausible input, as a part of all that scoring of columns does."""
+    needs = create_evaluator("f1").needs
+    for objects in (5, OBJECTS_PER_FRAME, 400):
+        truth, detections = sides = _sides(WARNED_OBJECTS // objects, objects, 6)
+        columns = tuple(map(_columns, sides))
+
+        def warnings(truth: Annotations = truth, detections: Annotations = detections) -> object:
+            summary = input_summary_of(align(truth, detections), BenchmarkSpec())
+            return input_warnings(summary, needs.labels, ranked=needs.ranked, tracked=needs.tracks)
+
+        def whole(columns: tuple[ArrayColumns, ...] = columns) -> object:
+            return score("f1", *columns).warnings
+
+        (ours, other), _ = run_interleaved([warnings, whole], size.repeats)
+        yield Row(
+            f"warnings, {WARNED_OBJECTS:,} objects, {objects} a frame",
+            ours,
+            other,
+            "f1 of columns, warnings included",
+            at_most(0.05),
+        )
+
+
+def _columns(side: Annotations) -> ArrayColumns:
+    """Columns as a program hands them over."""
+    names = np.array([key.sequence for key in side.sequences])
+    return {
+        "sequence": names[side.frame_sequences[side.object_frames]],
+        "frame": side.frame_numbers[side.object_frames],
+        "label": np.array(side.labels)[side.label_indices],
+        "confidence": side.confidences,
+        **dict(zip(("x1", "y1", "x2", "y2"), side.coordinates.T, strict=True)),
+    }
+
+
 def _memory(size: Size) -> Iterator[Row]:
     a_sequence = sum(side.nbytes for side in neovision2.scene(1)) / len(neovision2.DOMAINS)
     wanted = max(1, round(size.of(BYTES, FEWEST_BYTES) / a_sequence / len(neovision2.DOMAINS)))
@@ -176,4 +221,9 @@ def _memory(size: Size) -> Iterator[Row]:
     )
 
 
-CASES = (Case("growth", _growth), Case("corners", _corners), Case("memory", _memory))
+CASES = (
+    Case("growth", _growth),
+    Case("corners", _corners),
+    Case("warnings", _warnings),
+    Case("memory", _memory),
+)

@@ -344,6 +344,8 @@ class ClassEntry(Struct, frozen=True, eq=False):
             length: Number of values.
         """
         curves = [curve(cell).tolist() for cell in self.cells if cell.counts["truth"]]
+        if len(curves) == 1:
+            return list(curves[0])
         return [mean(values) for values in zip(*curves, strict=True)] or [None] * length
 
 

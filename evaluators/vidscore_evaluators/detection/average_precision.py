@@ -28,7 +28,7 @@ Numbered notes, each with its effect:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -352,9 +352,12 @@ class _Precisions:
     def _curves(self, entry: ClassEntry, thresholds: tuple[float, ...]) -> Iterator[Curve]:
         where = (entry.domain, entry.label)
         yield Curve("ap_by_threshold", self._grid.curve("ap", entry.values), *where)
-        for threshold, column in zip(thresholds, self._grid.columns(thresholds), strict=True):
-            precisions = entry.mean_curve(_precision_curve(column), len(LEVELS_101))
-            columns = {"recall": LEVELS_101.tolist(), "precision": precisions}
+        levels = LEVELS_101.tolist()
+        curve = partial(_precision_curves, self._grid.columns(thresholds))
+        precisions = entry.mean_curve(curve, len(thresholds) * len(levels))
+        for row, threshold in enumerate(thresholds):
+            of_levels = precisions[row * len(levels) : (row + 1) * len(levels)]
+            columns = {"recall": levels, "precision": of_levels}
             yield Curve(f"precision_recall_{100 * threshold:g}", columns, *where)
 
 
@@ -363,13 +366,8 @@ def _frames_of(cell: Cell) -> int:
     return cell.counts["frames"]
 
 
-def _precision_curve(column: int) -> Callable[[Cell], FloatArray]:
-    """A function from a class to its precision at 101 levels of recall, at one threshold."""
-
-    def curve(cell: Cell) -> FloatArray:
-        true, precisions = cell.ranked.true[:, [column]], cell.ranked.precisions[:, [column]]
-        of_levels: FloatArray
-        [of_levels] = precisions_at(true, precisions, [cell.counts["truth"]], LEVELS_101)
-        return of_levels
-
-    return curve
+def _precision_curves(columns: list[int], cell: Cell) -> FloatArray:
+    """(K * 101,) precision of a class at 101 levels of recall, threshold by threshold."""
+    true, precisions = cell.ranked.true[:, columns], cell.ranked.precisions[:, columns]
+    truth = [cell.counts["truth"]] * len(columns)
+    return precisions_at(true, precisions, truth, LEVELS_101).reshape(-1)

@@ -20,7 +20,7 @@ import numpy as np
 from msgspec import Struct
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, require_groups, run_starts
-from vidscore_evaluators.kernels import assign_blocks, assign_matrices
+from vidscore_evaluators.kernels import assign_blocks, assign_matrices, transport_units
 from vidscore_evaluators.keys import factorize
 
 
@@ -172,6 +172,9 @@ def transport(costs: FloatArray) -> Transport:
 
     Args:
         costs: (m, n) finite costs, 0 or more, of moving a mass of 1; m and n at least 1.
+
+    Raises:
+        ValueError: If costs, or sums of them, are not finite.
     """
     supplies, demands = costs.shape
     units = math.lcm(supplies, demands)
@@ -181,141 +184,20 @@ def transport(costs: FloatArray) -> Transport:
         cost = math.fsum(table[np.arange(units), assigned].tolist()) / units
         return Transport(cost, supplies, demands, assigned=assigned)
     # Each step of a path is a demand node, so fewer of them are better.
-    plan = _Plan.of(costs if supplies >= demands else costs.T)
-    for supply in range(len(plan.costs)):
-        plan.saturate(supply)
-    used = plan.flow > 0
-    cost = math.fsum((plan.flow[used] * plan.costs[used]).tolist()) / units
-    flow = plan.flow if supplies >= demands else plan.flow.T
+    flow = _saturated(costs) if supplies >= demands else _saturated(costs.T).T
+    used = flow > 0
+    cost = math.fsum((flow[used] * costs[used]).tolist()) / units
     return Transport(cost, supplies, demands, saturated=flow)
 
 
-class _Paths(Struct, frozen=True, eq=False):
-    """Shortest paths from a supply node, through demand nodes and the supplies that they receive.
-
-    Attributes:
-        end: The nearest demand node with residual capacity.
-        previous_supply: (n,) supply node before each demand node.
-        previous_demand: (m,) demand node before each supply node that was reached.
-        demand_lengths: (n,) length of the path to each demand node.
-        supply_lengths: (m,) length of the path to each supply node, infinite if unreached.
-        settled: (n,) demand nodes whose path is final.
-    """
-
-    end: int
-    previous_supply: IntArray
-    previous_demand: IntArray
-    demand_lengths: FloatArray
-    supply_lengths: FloatArray
-    settled: BoolArray
-
-
-class _Plan(Struct, frozen=True, eq=False):
-    """The flow so far, and the potentials that prove it optimal. Its arrays change.
-
-    Attributes:
-        costs: (m, n) costs.
-        flow: (m, n) units moved.
-        residuals: (n,) residual capacity of each demand node.
-        supply: Units of each supply node.
-        supply_potentials: (m,) no cost is below the sum of its two potentials, and costs of cells
-            with flow equal it.
-        demand_potentials: (n,) potentials of the demand nodes.
-    """
-
-    costs: FloatArray
-    flow: IntArray
-    residuals: IntArray
-    supply: int
-    supply_potentials: FloatArray
-    demand_potentials: FloatArray
-
-    @classmethod
-    def of(cls, costs: FloatArray) -> _Plan:
-        """The plan without flow."""
-        supplies, demands = costs.shape
-        divisor = math.gcd(supplies, demands)
-        return cls(
-            costs=costs,
-            flow=np.zeros(costs.shape, dtype=np.int64),
-            residuals=np.full(demands, supplies // divisor, dtype=np.int64),
-            supply=demands // divisor,
-            supply_potentials=np.zeros(supplies),
-            demand_potentials=costs.min(axis=0),
-        )
-
-    def saturate(self, supply: int) -> None:
-        """Saturate a supply node, at the least cost of the whole plan."""
-        left = self.supply
-        while left:
-            paths = self._shortest_paths(supply)
-            self._update_duals(paths)
-            left -= self._augment(paths, supply, left)
-
-    def _shortest_paths(self, supply: int) -> _Paths:
-        """Dijkstra's algorithm on reduced costs, up to the first demand node with capacity left."""
-        previous_supply = np.full(len(self.residuals), supply, dtype=np.int64)
-        previous_demand = np.full(len(self.costs), _NOWHERE, dtype=np.int64)
-        demand_lengths = (
-            self.costs[supply] - self.supply_potentials[supply] - self.demand_potentials
-        )
-        supply_lengths = np.full(len(self.costs), np.inf)
-        supply_lengths[supply] = 0.0
-        settled = np.zeros(len(self.residuals), dtype=np.bool_)
-        while True:
-            demand = int(np.where(settled, np.inf, demand_lengths).argmin())
-            settled[demand] = True
-            if self.residuals[demand]:
-                return _Paths(
-                    demand,
-                    previous_supply,
-                    previous_demand,
-                    demand_lengths,
-                    supply_lengths,
-                    settled,
-                )
-            reached = np.flatnonzero((self.flow[:, demand] > 0) & np.isinf(supply_lengths))
-            if len(reached):
-                supply_lengths[reached], previous_demand[reached] = demand_lengths[demand], demand
-                self._relax(reached, demand, demand_lengths, previous_supply, settled)
-
-    def _relax(
-        self,
-        reached: IntArray,
-        demand: int,
-        demand_lengths: FloatArray,
-        previous_supply: IntArray,
-        settled: BoolArray,
-    ) -> None:
-        """Relax paths to demand nodes through newly reached supply nodes."""
-        onward = (
-            self.costs[reached] - self.supply_potentials[reached, None] - self.demand_potentials
-        )
-        argmin = onward.argmin(axis=0)
-        lengths = demand_lengths[demand] + onward[argmin, np.arange(len(argmin))]
-        shorter = ~settled & (lengths < demand_lengths)
-        demand_lengths[shorter] = lengths[shorter]
-        previous_supply[shorter] = reached[argmin[shorter]]
-
-    def _update_duals(self, paths: _Paths) -> None:
-        length = paths.demand_lengths[paths.end]
-        reached = np.isfinite(paths.supply_lengths)
-        self.supply_potentials[reached] += length - paths.supply_lengths[reached]
-        self.demand_potentials[paths.settled] -= length - paths.demand_lengths[paths.settled]
-
-    def _augment(self, paths: _Paths, supply: int, left: int) -> int:
-        """Augment along the path by as much as every step allows."""
-        steps = []
-        demand, amount = paths.end, min(left, int(self.residuals[paths.end]))
-        while True:
-            source = int(paths.previous_supply[demand])
-            steps.append((source, demand, 1))
-            if source == supply:
-                break
-            demand = int(paths.previous_demand[source])
-            steps.append((source, demand, -1))
-            amount = min(amount, int(self.flow[source, demand]))
-        for source, demand, sign in steps:
-            self.flow[source, demand] += sign * amount
-        self.residuals[paths.end] -= amount
-        return amount
+def _saturated(costs: FloatArray) -> IntArray:
+    """(m, n) units moved from each supply node to each demand node, along shortest paths."""
+    supplies, demands = costs.shape
+    divisor = math.gcd(supplies, demands)
+    flow = np.empty((demands, supplies), dtype=np.int64)
+    numbers = np.empty(2 * supplies + 3 * demands)
+    places = np.empty(supplies + 4 * demands, dtype=np.int64)
+    costs, units, capacity = np.ascontiguousarray(costs), demands // divisor, supplies // divisor
+    if not transport_units(costs, supplies, demands, units, capacity, numbers, places, flow):
+        raise ValueError("costs, or sums of them, are not finite")
+    return flow.T

@@ -460,3 +460,20 @@ def add_exactly(
     low: IntArray,
 ) -> int:
     """Exact sums of values by group, in parts; returns their number, or -1 if not finite."""
+
+
+# transport.c
+
+
+@_kernel
+def transport_units(
+    costs: FloatArray,
+    supplies: int,
+    demands: int,
+    units: int,
+    capacity: int,
+    numbers: FloatArray,
+    places: IntArray,
+    flow: IntArray,
+) -> int:
+    """Units moved to each demand node from each supply node; returns 0 if costs are not finite."""

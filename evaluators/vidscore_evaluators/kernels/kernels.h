@@ -135,4 +135,8 @@ int64_t factorize_strings(const uint8_t *text, const int64_t *starts, const int6
 int64_t parse_spotgeo(const uint8_t *text, int64_t size, int64_t *sequence_ids, int64_t *frames,
                       int64_t *counts, double *coordinates);
 
+/* transport.c */
+int64_t transport_units(const double *costs, int64_t supplies, int64_t demands, int64_t units,
+                        int64_t capacity, double *numbers, int64_t *places, int64_t *flow);
+
 #endif

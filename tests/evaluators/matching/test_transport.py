@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import permutations
 
@@ -84,3 +85,25 @@ def test_many_piles_and_few_holes_are_fast_to_solve() -> None:
     """500 piles and 3 holes: 1500 grains, whose paths have three steps at most."""
     costs = np.random.default_rng(3).random((500, 3))
     assert transport(costs).cost == pytest.approx(cost_by_linear_programme(costs), abs=1e-9)
+
+
+@pytest.mark.parametrize(("supplies", "demands"), [(40, 33), (33, 40), (41, 2), (2, 41)])
+def test_a_linear_programme_finds_no_cheaper_way_for_many_objects(
+    supplies: int, demands: int
+) -> None:
+    """With ties: most costs are the greatest, as of boxes that do not overlap."""
+    costs = np.minimum(1.0, 3.0 * np.random.default_rng(7).random((supplies, demands)))
+    found = transport(costs)
+    assert found.cost == pytest.approx(cost_by_linear_programme(costs), abs=1e-9)
+    units = math.lcm(supplies, demands)
+    assert found.flow.sum(axis=0).tolist() == [units // demands] * demands
+    assert found.flow.sum(axis=1).tolist() == [units // supplies] * supplies
+    assert found.flow.min() == 0
+
+
+@pytest.mark.parametrize("shape", [(41, 6), (6, 41)])
+def test_infinite_costs_of_an_object_are_refused(shape: tuple[int, int]) -> None:
+    costs = np.random.default_rng(2).random(shape)
+    costs[3] = np.inf
+    with pytest.raises(ValueError, match="not finite"):
+        transport(costs)

@@ -25,7 +25,6 @@ from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from vidscore_evaluators._report_rows import named, scopes
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.criterion import (
@@ -355,20 +354,20 @@ def _curve_table(
 
 def _curves(table: Table) -> Iterator[Curve]:
     """The mean at each frame number: of everything, of each domain, and of each class in them."""
-    rows = list(
-        zip(
-            table.texts("domain"),
-            table.texts("class"),
-            table.number("frame").tolist(),
-            table.count("sets").tolist(),
-            table.exact("ospa2"),
-            strict=True,
-        )
+    columns = (
+        table.texts("domain"),
+        table.texts("class"),
+        table.number("frame").tolist(),
+        table.count("sets").tolist(),
+        table.exact("ospa2"),
     )
-    for domain in scopes(table.texts("domain")):
-        inside = [row for row in rows if domain in (None, row[0])]
-        for label in (None, *named(row[1] for row in inside)):
-            yield _curve(domain, label, [row[2:] for row in inside if label in (None, row[1])])
+    points: dict[tuple[str, str], list[tuple[float, int, int]]] = {("", ""): []}
+    for domain, label, *point in zip(*columns, strict=True):
+        # A row without a name would count twice in the scope of all names.
+        for scope in {("", ""), (domain, ""), ("", label), (domain, label)}:
+            points.setdefault(scope, []).append(tuple(point))
+    for (domain, label), inside in sorted(points.items()):
+        yield _curve(domain or None, label or None, inside)
 
 
 def _curve(domain: str | None, label: str | None, points: list[tuple[float, int, int]]) -> Curve:

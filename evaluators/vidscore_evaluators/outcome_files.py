@@ -15,8 +15,8 @@ import numpy as np
 
 from vidscore_evaluators.annotations import NO_TRACK
 from vidscore_evaluators.arrays import AnyArray
-from vidscore_evaluators.csv_text import csv_cell
 from vidscore_evaluators.data_frames import Column
+from vidscore_evaluators.machine_text import csv_cell
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.outcome_table import NO_PARTNER, OUTCOME_SUFFIX, OUTCOMES, SIDES, Outcomes
 from vidscore_evaluators.parquet_tables import GROUP_ROWS, ParquetTables

@@ -7,7 +7,6 @@ are integers; `report_to_dict` and `report_from_dict` are inverse to each other.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ from msgspec import Struct
 
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.deferred import Deferred, DeferredField
+from vidscore_evaluators.machine_text import json_text
 from vidscore_evaluators.names import did_you_mean, first_of
 
 if TYPE_CHECKING:
@@ -421,7 +421,7 @@ def report_to_dict(report: Report) -> dict[str, Any]:
 
 def report_to_json(report: Report, indent: int | None = 2) -> str:
     """A report as JSON text; equal reports give equal text."""
-    return json.dumps(report_to_dict(report), indent=indent, ensure_ascii=False, allow_nan=False)
+    return json_text(report_to_dict(report), indent)
 
 
 def report_from_dict(document: Mapping[str, Any]) -> Report:

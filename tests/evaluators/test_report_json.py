@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vidscore_evaluators.machine_text import json_text
 from vidscore_evaluators.report import (
     Block,
     Curve,
@@ -183,3 +185,27 @@ def test_texts_stay_readable_and_lines_can_be_joined() -> None:
 def test_a_report_writes_its_own_json() -> None:
     report = Report("e", "1", {"tau": 3.0}, "t", "d", Scores(()))
     assert report.to_json(indent=None) == report_to_json(report, indent=None)
+
+
+DOCUMENTS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inside: st.lists(inside) | st.dictionaries(st.text(), inside),
+)  # fmt: skip
+
+
+@given(DOCUMENTS, st.sampled_from([None, 0, 1, 2, 4]))
+def test_json_text_has_the_characters_that_python_writes(
+    document: object, indent: int | None
+) -> None:
+    assert json_text(document, indent) == json.dumps(document, indent=indent, ensure_ascii=False)
+
+
+def test_json_text_of_a_name_that_is_not_utf_8_is_written_too() -> None:
+    assert json_text({"file": "a\udcff"}) == '{\n  "file": "a\udcff"\n}'
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_json_text_refuses_numbers_that_json_lacks(number: float) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        json_text([number])

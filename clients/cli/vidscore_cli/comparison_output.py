@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from vidscore_cli.output import deliver, deliver_json
 from vidscore_evaluators.annotations import sequence_name
-from vidscore_evaluators.csv_text import csv_text
+from vidscore_evaluators.machine_text import csv_text
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.report_grids import Grid, format_number
 

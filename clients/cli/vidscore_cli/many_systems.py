@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from vidscore_cli.output import deliver, deliver_json, say, write_atomically
 from vidscore_cli.session import ExitCode
-from vidscore_evaluators.csv_text import csv_text
 from vidscore_evaluators.errors import Fault, InputError, VidscoreError
+from vidscore_evaluators.machine_text import csv_text
 from vidscore_evaluators.names import counted
 from vidscore_evaluators.remote_files import RemotePath, data_path, matching, path_text
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import signal
 import stat
@@ -19,6 +18,7 @@ import click
 
 from vidscore_cli.input_paths import refuse_input
 from vidscore_cli.unwritable import about, naming_stdout
+from vidscore_evaluators.machine_text import json_text
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.remote_files import (
     DataPath,
@@ -62,7 +62,7 @@ def deliver_json(document: object, output: str) -> None:
         document: Dictionaries, lists, strings and finite numbers.
         output: Path of the file, or "-".
     """
-    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    text = json_text(document)
     # JSON itself escapes characters below 32; the line ends here are between entries.
     deliver(escape_controls(text, but="\n", form="\\u{:04x}"), output)
 

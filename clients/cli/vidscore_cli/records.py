@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 from vidscore_cli.output import check_output, deliver, deliver_json, deliver_table, say
-from vidscore_evaluators.csv_text import csv_text
+from vidscore_evaluators.machine_text import csv_text
 from vidscore_evaluators.names import escape_controls
 
 _FULL = re.compile(

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from vidscore_cli.output import deliver, deliver_json, say
 from vidscore_cli.session import ExitCode
-from vidscore_evaluators.csv_text import csv_text
+from vidscore_evaluators.machine_text import csv_text
 from vidscore_evaluators.names import counted
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ import numpy as np
 from markupsafe import Markup
 from msgspec import structs
 
-from vidscore_evaluators.csv_text import csv_text
 from vidscore_evaluators.explanation.figures import all_figures
 from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.mistakes import confusion, kind_rows
+from vidscore_evaluators.machine_text import csv_text
 from vidscore_evaluators.outcome_files import CsvOutcomes
 from vidscore_server.web.rendering import STATIC, environment
 from vidscore_server.web.sections import Context, frame_context

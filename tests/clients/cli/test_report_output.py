@@ -26,7 +26,7 @@ from vidscore_cli.output import (
 from vidscore_cli.report_parts import Words, deliver_parts, fold_heading, parts_text, report_parts
 from vidscore_cli.report_table import parts_renderable
 from vidscore_cli.reporting import View, reports_to_csv
-from vidscore_evaluators.csv_text import csv_text
+from vidscore_evaluators.machine_text import csv_text
 from vidscore_evaluators.names import holds_controls
 from vidscore_evaluators.report import Block, Scores
 from vidscore_evaluators.report_grids import Grid, format_number

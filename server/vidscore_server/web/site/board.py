@@ -10,10 +10,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from vidscore_evaluators.csv_text import csv_text
 from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_evaluators.figures.curves import CurveChart
 from vidscore_evaluators.figures.report_curves import choose_curves
+from vidscore_evaluators.machine_text import csv_text
 from vidscore_evaluators.report import Report, Scores
 from vidscore_server.domain.policy import Visibility
 from vidscore_server.web.charts import MOST_CHARTS, chart_context

@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
-from vidscore_evaluators.csv_text import csv_lines
+from vidscore_evaluators.machine_text import csv_lines
 from vidscore_server.web.site.forms import Form, read_utc, refused_by_service
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Visit

@@ -1,13 +1,37 @@
-"""Lines of CSV that are safe in a spreadsheet and on a terminal."""
+"""Text for machines: JSON, and lines of CSV that are safe in a spreadsheet and on a terminal."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import chain
 
+import msgspec
+
 from vidscore_evaluators.names import spreadsheet_text
+
+
+def json_text(document: object, indent: int | None = 2) -> str:
+    """A document as JSON text, with the characters that Python's `json` writes.
+
+    Args:
+        document: Dictionaries, lists, strings and finite numbers.
+        indent: Blanks per level; None: all in one line.
+
+    Raises:
+        ValueError: If a number is not finite.
+    """
+    write = partial(json.dumps, document, ensure_ascii=False, allow_nan=False)
+    if indent is None or indent < 1:
+        return write(indent=indent)
+    try:
+        # Python's own indenting takes four times as long.
+        return msgspec.json.format(write(), indent=indent)
+    except UnicodeEncodeError:  # a file's name that is not UTF-8
+        return write(indent=indent)
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -179,7 +179,9 @@ class ScoringServer:
             return None
         from vidscore_server.hosted_site import HostedSite  # noqa: PLC0415 - see `_open_hosting`
 
-        open_to_anyone = _is_open(self._settings, address)
+        # A proxy calls from this machine, whoever calls it.
+        proxied = bool(self._settings.web_base_url)
+        open_to_anyone = _is_open(self._settings, address, proxied=proxied)
         return HostedSite(self._settings, self.hosting, self._guard, open_to_anyone)
 
     async def start(self) -> ListenAddress:
@@ -247,9 +249,9 @@ class ScoringServer:
             await asyncio.to_thread(self._shown_metrics.close)
 
 
-def _is_open(settings: Settings, address: ListenAddress) -> bool:
+def _is_open(settings: Settings, address: ListenAddress, *, proxied: bool = False) -> bool:
     """Whether callers without a token may use RPCs without a role at an address."""
-    return address.is_loopback or settings.insecure_listen
+    return (address.is_loopback and not proxied) or settings.insecure_listen
 
 
 async def _load_evaluators() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from tests.server.api.http.asking import Caller
 from tests.server.domain.hosted import hosting
 from tests.server.web.site.browsing import Browser, Browsing
 from tests.support.certificates import make_authority
@@ -71,6 +72,19 @@ async def test_behind_a_proxy_names_and_cookie_use_the_proxys_address(tmp_path: 
         assert (await browser.post("/sign-in", fields)).status == 421  # By another name.
         foreign = own | {"origin": f"http://127.0.0.1:{site.port}"}
         assert (await browser.post("/sign-in", fields, **foreign)).status == 403
+
+
+@pytest.mark.parametrize(("url", "status"), [("", 200), ("https://scores.example.org", 401)])
+async def test_a_call_through_a_proxy_needs_a_token_as_from_another_machine(
+    url: str, status: int, tmp_path: Path
+) -> None:
+    async with hosting(tmp_path, web="127.0.0.1:0", web_base_url=url) as hosted:
+        site = hosted.server._site
+        assert site is not None
+        caller = Caller(f"http://127.0.0.1:{site.port}")
+        names = {"host": urlsplit(url).netloc} if url else {}
+        answer = await caller.post("EvaluatorService/ListEvaluators", **names)
+        assert answer.status == status
 
 
 async def test_a_stopped_site_no_longer_listens(tmp_path: Path) -> None:

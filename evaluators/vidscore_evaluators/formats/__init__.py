@@ -227,7 +227,8 @@ class _HowToRead(Struct, frozen=True):
             return advice_on(place, lambda entry: _name_within(known, entry))
         if name in (None, known.name):
             return ""
-        return f"it was read as {known.name} and looks like {name}: --input-format {name}"
+        either = f"read it as that (--input-format {name}), or convert it (vidscore convert)"
+        return f"it was read as {known.name} and looks like {name}: {either}"
 
     def read_of_many(self, place: InputPath, options: ReadOptions) -> Reading:
         """Read one of many files that each name their sequences."""
@@ -314,8 +315,10 @@ def read_pair(  # noqa: PLR0913 - likewise
     of_truth, of_detections = _both_sides(how, options, truth, detections)
     left, right, faults = of_truth.source, of_detections.source, of_detections.faults
     if len({left.format, right.format} - {None, *_MIXING}) > 1:
-        expected = f"{left.format}, as the truth is, {' or '.join(_MIXING)}"
-        faults.add(Fault(str(right.format), expected, source=right.name))
+        *most, last = _MIXING
+        expected = f"{left.format}, as the truth is, or {', '.join(most)} or {last}"
+        advice = "convert one side (vidscore convert)"
+        faults.add(Fault(str(right.format), expected, source=right.name, advice=advice))
     elif right.format is not None and not of_truth.faults:
         # Readable detections are checked against the truth if all of it can be read.
         known = known.union(left.annotations.sequences)

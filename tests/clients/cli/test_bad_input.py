@@ -107,9 +107,15 @@ def test_every_fault_of_both_sides_is_listed(data: Path) -> None:
     assert str(detections) in lines[2]
 
 
+MIXED = (
+    "neovision2-csv, as the truth is, or generic-csv, jsonl, parquet or arrow; "
+    "convert one side (vidscore convert)"
+)
+
+
 @pytest.mark.parametrize(
     ("place", "reason"),
-    [("nothing.json", "file not found"), ("truth", "neovision2-csv, as the truth is")],
+    [("nothing.json", "file not found"), ("truth", MIXED)],
 )
 def test_a_missing_file_or_one_of_another_shape_is_refused(
     place: str, reason: str, data: Path

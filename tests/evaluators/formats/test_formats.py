@@ -140,7 +140,8 @@ def test_a_file_of_another_format_than_the_requested_one_is_refused_with_its_own
     path = write(tmp_path / "a.jsonl", line)
     (first, *others) = validate_file(path, format_name="coco-json")
     assert str(first).endswith(
-        "it was read as coco-json and looks like jsonl: --input-format jsonl"
+        "it was read as coco-json and looks like jsonl: "
+        "read it as that (--input-format jsonl), or convert it (vidscore convert)"
     )
     assert others
     assert not any(fault.advice for fault in others)

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
-import yaml
-from tests.integrations.recipes import AP_50, FOUND, PAGE, TRUTH, program, run_program
+from tests.integrations.recipes import AP_50, FOUND, PAGE, TRUTH, run_program
 from tests.support.tree import ROOT
 
 LABELS = {0: "car", 1: "person"}
@@ -43,41 +37,6 @@ def test_results_of_ultralytics_are_scored() -> None:
     score = run_program("score_ultralytics.py")["score_results"]
     report = score([result] * 2, [target] * 2)
     assert {label: report.value("ap_50", label=label) for label in AP_50} == AP_50
-
-
-CSV_TRUTH = """sequence,frame,label,x1,y1,x2,y2
-a,0,car,10,10,50,50
-b,0,car,10,10,50,50
-"""
-CSV_FOUND = """sequence,frame,label,x1,y1,x2,y2,confidence
-a,0,car,10,10,50,50,0.9
-b,0,car,{left},10,50,50,0.9
-"""
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(("left", "codes"), [(10, [0, 0, 0]), (45, [6, 0, 0])])
-def test_the_steps_of_the_action_fail_if_the_score_is_below_the_minimum(
-    left: int, codes: list[int], tmp_path: Path
-) -> None:
-    (tmp_path / "truth.csv").write_text(CSV_TRUTH)
-    (tmp_path / "released.csv").write_text(CSV_FOUND.format(left=10))
-    (tmp_path / "detections.csv").write_text(CSV_FOUND.format(left=left))
-    workflow = yaml.safe_load(program("detector.yml"))
-    steps = [step["run"] for step in workflow["jobs"]["score"]["steps"] if "run" in step]
-    ended = [
-        subprocess.run(
-            ["sh", "-c", f"GITHUB_STEP_SUMMARY=summary.md; {step}"],
-            cwd=tmp_path,
-            env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
-            capture_output=True,
-            timeout=120,
-        ).returncode
-        for step in steps
-        if step.startswith("vidscore ")
-    ]
-    assert ended == codes
-    assert "| " in (tmp_path / "summary.md").read_text()
 
 
 def test_every_metric_of_the_dashboard_exists_on_servers() -> None:

@@ -43,6 +43,13 @@ def test_the_streaming_example_has_ten_lines() -> None:
     assert len([line for line in example.splitlines() if line.strip()]) == 10
 
 
+def test_the_example_of_a_plug_in_has_about_a_hundred_lines() -> None:
+    assert "a\nplug-in in about a hundred lines" in README
+    page = (ROOT / "docs/adding-an-evaluator.md").read_text("utf-8")
+    [module] = [block.text for block in blocks(page) if block.file == "vidscore_alarm/__init__.py"]
+    assert 90 <= len([line for line in module.splitlines() if line.strip()]) <= 110
+
+
 def lasting(text: str) -> str:
     """The part that does not depend on the machine and the moment."""
     text = re.sub(r"127\.0\.0\.1:\d+", "ADDRESS", text)

@@ -7,13 +7,14 @@ import dataclasses
 import inspect
 import re
 
+import pytest
 from tests.docs.pages_of import first_cells, page, section
 from tools.docs_pages import ROOT, headings
 from tools.proto_comments import declarations
 
 import vidscore_client
 import vidscore_evaluators
-from vidscore_client import Batching, Live, Tls
+from vidscore_client import Batching, Delivery, Keepalive, Live, Retry, Tls
 from vidscore_client.errors import ERRORS_BY_CODE, ERRORS_BY_REASON
 from vidscore_server.settings import setting_names
 
@@ -96,16 +97,38 @@ def test_the_client_page_names_every_setting_and_argument() -> None:
     assert missing == []
 
 
-def test_defaults_of_batching_equal_those_of_the_page() -> None:
-    table = section(page("python-client.md"), "## Back-pressure")
+@pytest.mark.parametrize(
+    ("name", "heading", "settings"),
+    [
+        ("python-client.md", "## Back-pressure", Batching()),
+        ("python-client.md", "## Submit to a hosted benchmark", Delivery()),
+        ("transport-rules.md", "## Silent connections", Keepalive()),
+    ],
+)
+def test_defaults_of_settings_equal_those_of_the_page(
+    name: str, heading: str, settings: Batching | Delivery | Keepalive
+) -> None:
+    table = section(page(name), heading)
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", table, re.MULTILINE))
-    shown = {field.name: shown_default(field.name) for field in dataclasses.fields(Batching)}
-    assert rows == shown
+    values = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
+    assert rows == {field: shown_default(field, value) for field, value in values.items()}
 
 
-def shown_default(name: str) -> str:
-    value = getattr(Batching(), name)
-    if name.endswith("_bytes"):
+def test_defaults_of_retries_equal_those_of_the_page() -> None:
+    text = section(page("transport-rules.md"), "## Back-off")
+    shown = re.findall(r"`Retry\.(\w+)`\s\(([\d.]+) s\)", text)
+    assert shown == [(name, f"{getattr(Retry(), name):g}") for name, _ in shown]
+    assert [name for name, _ in shown] == ["initial_s", "maximum_s", "give_up_after_s"]
+
+
+def shown_default(name: str, value: float | str | Retry | None) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return f"`{value}`"
+    if isinstance(value, Retry):
+        return "`Retry()`"
+    if isinstance(value, int) and name.endswith("_bytes"):
         return f"{value // (1 << 20)} MiB"
     return f'`"{value}"`' if isinstance(value, str) else f"{value:g}"
 

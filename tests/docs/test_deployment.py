@@ -29,7 +29,7 @@ def test_nginx_passes_pieces_of_files_on_to_the_site(tmp_path: Path) -> None:
     file = tmp_path / "server.toml"
     file.write_text(FILES["behind-nginx.toml"], "utf-8")
     settings = load_settings(file, flags=OF_THE_UNIT)
-    nginx = FILES["nginx.conf"]
+    nginx = FILES["vidscore.conf"]
     assert re.findall(r"proxy_pass https://(.+);", nginx) == [settings.web]
     assert re.findall(r"server_name (.+);", nginx) == [urlsplit(settings.web_base_url).netloc]
     [mebibytes] = re.findall(r"client_max_body_size (\d+)m;", nginx)

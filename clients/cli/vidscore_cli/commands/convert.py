@@ -97,8 +97,8 @@ class FileConversion(Struct, frozen=True):
 def convert(**choices: Any) -> None:
     """Write truth or detections in another format.
 
-    TARGET is a file or a new folder, as the format requires. Data that the format cannot hold is
-    dropped, with a message.
+    SOURCE is truth, unless --side detections is given. TARGET is a file or a new folder, as the
+    format requires. Data that the format cannot hold is dropped, with a message.
     """
     from vidscore_evaluators.annotations import Side
     from vidscore_evaluators.formats import FORMATS

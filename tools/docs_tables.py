@@ -35,7 +35,7 @@ from vidscore_evaluators.evaluator import Direction, Measure, Needs
 from vidscore_evaluators.formats import FORMATS
 from vidscore_evaluators.parameters import Bounds, ParameterDescription, describe_parameters
 from vidscore_evaluators.presets import Preset, find_preset, is_built_in, preset_names
-from vidscore_evaluators.registry import evaluator_class, evaluator_names
+from vidscore_evaluators.registry import EvaluatorClass, evaluator_class, evaluator_names
 from vidscore_evaluators.specification import EvaluatorSpec
 from vidscore_server.application import SERVICES
 from vidscore_server.domain.access import OF_SUBMISSIONS, OPEN_RPCS, PUBLIC_RPCS, ROLES_BY_RPC
@@ -59,8 +59,9 @@ NOT_IMPORTED = (".__main__", ".env", ".kernels.loops")
 def evaluators(folder: str = "") -> str:
     """Every built-in evaluator with a link to its page in `folder`."""
     rows = [
-        [f"[`{name}`]({folder}{name}.md)", evaluator_class(name).title, _shapes_of(name)]
+        [f"[`{name}`]({folder}{name}.md)", found.title, _shapes(found, found.needs.truth_arities)]
         for name in evaluator_names()
+        for found in (evaluator_class(name),)
     ]
     return table(("evaluator", "what it scores", "shapes"), rows)
 
@@ -72,8 +73,8 @@ def facts(name: str) -> str:
     rows = [
         ["version", found.version],
         ["task", found.task.value],
-        ["shapes of the truth", _shapes(found.needs.truth_arities)],
-        ["shapes of detections", _shapes(found.needs.detection_arities)],
+        ["shapes of the truth", _shapes(found, found.needs.truth_arities)],
+        ["shapes of detections", _shapes(found, found.needs.detection_arities)],
         ["confidences", _use_of_confidences(found.needs)],
         ["track ids", "needed" if found.needs.tracks else "not needed"],
         ["rank order of systems", ranking],
@@ -112,18 +113,13 @@ def measures(name: str) -> str:
     return table(("measure", "unit", "range", "better", "over frames", "meaning"), rows)
 
 
-def _shapes_of(name: str) -> str:
-    found = evaluator_class(name)
-    given = describe_parameters(found.Parameters)
-    masked = any("mask" in entry.choices for entry in given if entry.name == "base")
-    return _shapes(found.needs.truth_arities) + ", masks" * masked
-
-
-def _shapes(arities: Sequence[int]) -> str:
+def _shapes(evaluator: EvaluatorClass, arities: Sequence[int]) -> str:
     words = {2: "points", 4: "upright boxes", 8: "four corners"}
     if set(words) != set(ARITIES):
         raise ValueError("a shape has no word here")
-    return ", ".join(words[arity] for arity in sorted(arities))
+    parameters = describe_parameters(evaluator.Parameters)
+    masked = any("mask" in entry.choices for entry in parameters if entry.name == "base")
+    return ", ".join(words[arity] for arity in sorted(arities)) + ", masks" * masked
 
 
 def _shown(value: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
@@ -13,8 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.clients.cli.bridge.recorded import detection_array, vision_store
+from tests.support.certificates import make_authority
 from tools.docs_pages import ROOT, blocks
 
+from vidscore_cli.bridge.choices import read_sources
 from vidscore_evaluators.feeds import schema_of_name
 
 PAGE = (ROOT / "docs" / "feed-recipes.md").read_text("utf-8")
@@ -184,3 +187,16 @@ def test_the_node_of_ros_has_about_40_lines() -> None:
 def test_the_configuration_of_deepstream_sends_every_frame_in_protobuf() -> None:
     [text] = [block.text for block in blocks(PAGE) if block.language == "ini"]
     assert {"msg-conv-frame-interval=1", "msg-conv-payload-type=2"} <= set(text.splitlines())
+
+
+def test_files_of_sources_on_the_page_of_feeds_are_accepted(tmp_path: Path) -> None:
+    make_authority(tmp_path)
+    (tmp_path / "broker").write_text("secret")
+    page = (ROOT / "docs" / "feeds.md").read_text("utf-8")
+    texts = [block.text for block in blocks(page) if "[[sources]]" in block.text]
+    names = []
+    for text in texts:
+        file = tmp_path / "sources.toml"
+        file.write_text(re.sub(r"/(etc/vidscore|run/secrets)(?=/)", str(tmp_path), text))
+        names.append([source.name for source in read_sources(file)])
+    assert names == [["north", "drive", "south"], ["south"]]

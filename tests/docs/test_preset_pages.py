@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.docs.pages_of import page
+from tools.docs_pages import ROOT
 from tools.docs_tables import PRESET_PAGES, pages_by_preset
 
 from vidscore_evaluators.presets import is_built_in, preset_names
@@ -25,3 +28,11 @@ def test_a_page_is_of_presets_and_says_how_to_score(name: str) -> None:
     assert set(own) <= set(PRESETS)
     text = page(f"presets/{name}")
     assert any(f"vidscore score {preset} " in text for preset in own)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_names_the_run_in_which_many_files_are_compared(name: str) -> None:
+    text = " ".join(page(f"presets/{name}").split())
+    files = set(re.findall(r"tests/evaluators/presets/test_\w+\.py", text))
+    sources = [(ROOT / file).read_text("utf-8") for file in files]
+    assert ("nightly run" in text) == any("mark.nightly" in source for source in sources)

@@ -20,7 +20,7 @@ from vidscore_server.domain.names import benchmark_name
 from vidscore_server.domain.policy import TruthSize, Visibility, default_budget
 from vidscore_server.domain.private_part import Draw, Portion
 from vidscore_server.domain.release import releases_differ, sees_benchmark
-from vidscore_server.domain.scores import publish_anew
+from vidscore_server.domain.scores import publish_anew, release_what_was_shown
 from vidscore_server.errors import (
     EtagDiffersError,
     HasSubmissionsError,
@@ -202,6 +202,8 @@ class Benchmarks:
             revision=present.revision + 1,
         )
         transaction.update_benchmark(changed)
+        if before.policy.shown is Visibility.FINAL and after.policy.shown.is_ladder:
+            release_what_was_shown(transaction, before, record.benchmark)
         if releases_differ(before, after):
             publish_anew(transaction, after, changed, request.time)
         request.audit(transaction, benchmark_name(record.benchmark))

@@ -13,6 +13,7 @@ import logging
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
 import orjson
@@ -38,6 +39,7 @@ from vidscore_server.domain.private_part import Portion, answered_portion
 from vidscore_server.domain.release import (
     Values,
     released_values,
+    shown_values,
     values_from_json,
     values_of,
     values_to_json,
@@ -249,6 +251,25 @@ def _answered_values(
     return ranking_values(score, names, answered_portion(definition.policy))
 
 
+def _values_to_release(
+    definition: Definition,
+    submission: SubmissionRecord,
+    score: ScoreRecord,
+    names: Sequence[str],
+) -> Values:
+    """Ranking measures of a score that a board is to release under the present policy.
+
+    If the submission is disqualified or the score is damaged, these are the values that it has
+    released already; there may be none.
+    """
+    if not submission.disqualification:
+        values = readable(score, partial(_answered_values, definition, score, names))
+        if values is not None:
+            return values
+    kept = readable(score, partial(values_from_json, score.released))
+    return {name: kept.get(name) for name in names} if kept else {}
+
+
 def released_step(definition: Definition, evaluator: Evaluator[Any], score: ScoreRecord) -> float:
     """The step that a score was released to; the present one if none was stored."""
     return score.released_step or definition.step(evaluator)
@@ -377,6 +398,32 @@ def publish_anew(
             _publish(transaction, definition, evaluator, record.benchmark, key, now)
 
 
+def release_what_was_shown(
+    transaction: Transaction, definition: Definition, benchmark: str
+) -> None:
+    """Let each published score release what ``final`` has shown of it, and no further digit.
+
+    Under ``ladder`` a team sees what each of its scores has released, also of those that are not
+    on the board any more.
+
+    Args:
+        transaction: Where.
+        definition: The benchmark under ``final``.
+        benchmark: Its name.
+    """
+    evaluators = {entry.name: entry for entry in definition.evaluators}
+    for submission in transaction.scored_submissions(benchmark):
+        place = (benchmark, submission)
+        for score in transaction.scores(*place, None, MAXIMUM_SCORES, published_only=True):
+            evaluator = evaluators.get(score.evaluator)
+            kept = readable(score, partial(values_from_json, score.released))
+            text = ""
+            if evaluator is not None and kept:
+                step = released_step(definition, evaluator, score)
+                text = _released_text(shown_values(kept, definition.scales(evaluator), step))
+            transaction.publish_score(structs.replace(score, released=text))
+
+
 def _publish(
     transaction: Transaction,
     definition: Definition,
@@ -396,12 +443,11 @@ def _publish(
     best: dict[str, Values] = {}
     for submission, score in sorted(scored, key=lambda pair: sealing_order(pair[0])):
         before = best.get(submission.team, {})
-        if submission.disqualification:
-            transaction.publish_score(score)  # it releases nothing further
-            continue
-        values = _answered_values(definition, score, list(scales))
-        released = released_values(definition.policy, before, values, scales, step)
-        if released != before:
+        values = _values_to_release(definition, submission, score, list(scales))
+        released = (
+            released_values(definition.policy, before, values, scales, step) if values else {}
+        )
+        if released not in ({}, before) and not submission.disqualification:
             best[submission.team] = released
             _put_release(transaction, submission, evaluator.name, released, now)
         text = _released_text(released)
@@ -457,8 +503,8 @@ def _put_release(
 
 
 def team_release(reader: Reader, benchmark: str, evaluator: str, team: str) -> Values:
-    """The values last released to a team; empty if none were."""
+    """The values last released to a team; empty if none were, or they are damaged."""
     for record in reader.releases(benchmark, evaluator):
         if record.team == team:
-            return values_from_json(record.values)
+            return readable(record, partial(values_from_json, record.values)) or {}
     return {}

@@ -246,6 +246,10 @@ class Scheduler:
         try:
             failpoint("before_scoring")
             results = await self._scorer.results(name, revision)
+            failpoint("before_score_commit")
+            await self._leases.write(partial(self._keep, name, results))
+        except LeaseLostError:
+            raise
         except TimeoutError:
             log(logging.ERROR, "scoring took too long", submission=str(name))
             await self._leases.write(partial(self._fail, name, Event.SCORING_TIMED_OUT))
@@ -264,11 +268,8 @@ class Scheduler:
             else:
                 del self._failures[name]  # a later retry has all attempts again
                 await self._leases.write(partial(self._fail, name, Event.SCORING_FAILED))
-        else:
-            failpoint("before_score_commit")
-            await self._leases.write(lambda transaction: self._keep(transaction, name, results))
 
-    def _keep(self, transaction: Transaction, name: SubmissionName, results: list[Result]) -> None:
+    def _keep(self, name: SubmissionName, results: list[Result], transaction: Transaction) -> None:
         record = transaction.submission(*name)
         benchmark = transaction.benchmark(name.benchmark)
         if record is None or benchmark is None or record.state is not SubmissionState.SCORING:

@@ -15,6 +15,7 @@ import pytest
 from tests.server.domain.hosted import TRUTH, hosting, refusal
 from tests.server.domain.test_board_tiers import settled, sky, submit, tiers
 from tests.server.domain.test_boards import _rescore, _waited
+from tests.server.domain.test_rescored_boards import update
 from tests.server.domain.test_scoring import DETECTIONS
 from tests.server.scene import points
 from tests.support.waiting import TIMEOUT_S
@@ -109,6 +110,32 @@ async def test_a_damaged_score_is_left_out_of_boards_until_it_is_scored_again(
             assert found.message == "a stored score is damaged: score the submission again"
         await _waited(hosted.organiser, await _rescore(hosted.organiser, "red"))
         assert (await hosted.organiser.board()).rows == before.rows
+
+
+async def test_damaged_releases_and_scores_stop_no_later_score_and_no_change_of_the_policy(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Under a ladder, a score is compared with what its team was released before."""
+
+    def under_final(benchmark: benchmark_pb2.Benchmark) -> None:
+        benchmark.policy.visibility = benchmark_pb2.VISIBILITY_FINAL
+
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.create_benchmark(visibility=benchmark_pb2.VISIBILITY_LADDER)
+        await hosted.organiser.upload(TRUTH)
+        await hosted.red.submit(DETECTIONS, "first")
+        await hosted.red.ended("first")
+    with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
+        connection.execute("UPDATE releases SET \"values\" = '{'")
+        connection.execute("UPDATE scores SET \"values\" = '{'")
+    async with hosting(tmp_path) as hosted:
+        await hosted.red.submit(TRUTH, "second")
+        ended = await hosted.red.ended("second")
+        assert ended.submission.state == pb.SUBMISSION_STATE_SCORED
+        await update(hosted, "policy", change=under_final)
+        board = await hosted.red.board()
+        assert [row.submission.rpartition("/")[2] for row in board.rows] == ["second"]
+    assert "score is damaged" in caplog.messages
 
 
 def test_a_benchmark_that_cannot_be_read_does_not_block_others() -> None:

@@ -185,6 +185,22 @@ async def test_broken_scoring_ends_in_failed_and_shows_the_team_no_details(
     assert "300" not in str(ended)
 
 
+async def test_a_score_that_cannot_be_stored_ends_in_failed(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise it would be computed again and again, alone, while all others wait."""
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("the best release is odd")
+
+    monkeypatch.setattr("vidscore_server.domain.scoring.keep_result", broken)
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH)
+    await hosted.red.submit(DETECTIONS)
+    ended = await hosted.red.ended()
+    assert ended.submission.state_reason == "scoring_failed"
+
+
 @pytest.mark.slow
 async def test_scoring_over_the_time_limit_ends_in_failed(tmp_path: Path) -> None:
     async with hosting(tmp_path, held=True, scoring_timeout_s=1) as hosted:

@@ -107,6 +107,13 @@ def _instance(kind: type[Any]) -> Callable[[Evaluator[Any], Any], Any]:
     return check
 
 
+def _range(_: Evaluator[Any], found: Any) -> Any:
+    ends = found if isinstance(found, tuple | list) else ()
+    if len(ends) == 2 and all(end is None or isinstance(end, int | float) for end in ends):
+        return found
+    raise _returned(found, "two ends, each a number or None")
+
+
 def _faults(_: Evaluator[Any], found: Any) -> Sequence[Fault]:
     faults = tuple(found)
     for fault in faults:
@@ -199,6 +206,6 @@ _RESULTS: Mapping[str, Callable[[Evaluator[Any], Any], Any]] = {
     "scored_classes": _any,
     "warnings": _any,
     "rank_key": _any,
-    "useful_range": _any,
+    "useful_range": _range,
 }
 """The functions that an evaluator may define, each with the check of its result."""

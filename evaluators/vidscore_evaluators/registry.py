@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from vidscore_evaluators.errors import UnknownEvaluatorError, VidscoreError
+from vidscore_evaluators.errors import PlugInError, UnknownEvaluatorError, VidscoreError
 from vidscore_evaluators.evaluator import Direction, Evaluator, Measure, Needs, Task
 from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.parameters import describe_parameters, parse_parameters
@@ -145,12 +145,26 @@ def create_evaluator(
     if not is_built_in(name):
         chosen = contained(chosen, _distributions(_plug_ins()[name]))
     try:
-        return chosen(parse_parameters(chosen.Parameters, parameters or {}), specification)
+        made = chosen(parse_parameters(chosen.Parameters, parameters or {}), specification)
+        if not is_built_in(name):
+            _require_declarations(made)
     except (Exception, SystemExit) as error:
         if is_built_in(name) or isinstance(error, VidscoreError):
             raise
-        unusable = _unusable(_plug_ins()[name])
-        raise UnknownEvaluatorError(f"{unusable}: {type(error).__name__}: {error}") from error
+        reason = error if isinstance(error, PlugInError) else f"{type(error).__name__}: {error}"
+        raise UnknownEvaluatorError(f"{_unusable(_plug_ins()[name])}: {reason}") from error
+    return made
+
+
+def _require_declarations(evaluator: Evaluator[Any]) -> None:
+    """Call the functions by which an evaluator declares how it is used.
+
+    Raises:
+        PlugInError: If one fails, or returns something else than it must.
+    """
+    _ = evaluator.unit, evaluator.growth
+    for measure in evaluator.measures:
+        evaluator.useful_range(measure.name)
 
 
 @cache

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.evaluators.toy import Toy, ToyParameters
@@ -159,6 +160,30 @@ def test_an_evaluator_that_cannot_be_made_is_named_with_the_reason(
     reason = f"'toy' of some-plugin cannot be used: {error.__name__}: no model"
     with pytest.raises(UnknownEvaluatorError, match=reason):
         create_evaluator("toy")
+
+
+@pytest.mark.parametrize(
+    ("declared", "reason"),
+    [
+        ({"unit": property(lambda _: 1 / 0)}, "unit of .* failed: ZeroDivisionError: division"),
+        ({"growth": property(lambda _: "much")}, "growth of .* failed: it returned 'much'"),
+        ({"useful_range": lambda *_: [].pop()}, "useful_range of .* failed: IndexError: pop from"),
+        ({"useful_range": lambda *_: (0, "high")}, "expected two ends, each a number or None"),
+        ({"useful_range": lambda *_: (0,)}, "expected two ends, each a number or None"),
+    ],
+)
+def test_an_evaluator_that_does_not_say_how_it_is_used_is_refused_with_the_reason(
+    points: list[EntryPoint],
+    monkeypatch: pytest.MonkeyPatch,
+    declared: dict[str, Any],
+    reason: str,
+) -> None:
+    """One benchmark with such an evaluator would otherwise fail each list of benchmarks."""
+    points.append(_point("odd", "tests.evaluators.toy:Odd"))
+    odd = type("Odd", (Toy,), {"name": "odd", **declared})
+    monkeypatch.setattr("tests.evaluators.toy.Odd", odd, raising=False)
+    with pytest.raises(UnknownEvaluatorError, match=f"'odd' of .* cannot be used: .*{reason}"):
+        create_evaluator("odd")
 
 
 def test_an_evaluator_of_a_plug_in_is_named_with_its_distribution_if_it_fails(

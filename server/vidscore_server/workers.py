@@ -15,7 +15,6 @@ import logging
 import os
 import pickle
 import resource
-import signal
 import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, InvalidStateError, ProcessPoolExecutor
@@ -143,8 +142,21 @@ class WorkerPool:
         """Score a system on draws of sequences; raises as `run` does."""
         return await self.work(job, _run_draws)
 
-    async def work(self, job: AnyJob, work: Callable[[AnyJob], Result]) -> Result:
-        """Call a function with a job, in a worker; raises as `run` does."""
+    async def work(
+        self, job: AnyJob, work: Callable[[AnyJob], Result], *, timeout_s: float | None = None
+    ) -> Result:
+        """Call a function with a job, in a worker.
+
+        Args:
+            job: The job.
+            work: The function.
+            timeout_s: Maximum time in the worker; waiting for one does not count. None for no
+                bound.
+
+        Raises:
+            TimeoutError: If it takes longer.
+            VidscoreError: And the other errors of `run`.
+        """
         loop = asyncio.get_running_loop()
         for _ in range(ATTEMPTS):
             worker = await self._idle.get()
@@ -159,10 +171,13 @@ class WorkerPool:
             starting = loop.call_later(START_S, worker.require_start, future)
             future.add_done_callback(partial(_cancel_soon, loop, starting))
             try:
-                return await asyncio.wrap_future(future)
+                async with asyncio.timeout(None) as limit:
+                    if timeout_s is not None:
+                        worker.call_when_ready(partial(_limit_soon, loop, limit, timeout_s))
+                    return await asyncio.wrap_future(future)
             except BrokenProcessPool:
                 log(logging.ERROR, "worker died", evaluator=job.evaluator)
-            except asyncio.CancelledError:
+            except (asyncio.CancelledError, TimeoutError):
                 # The worker stays busy until the job has ended.
                 ending = loop.call_later(ABANDONED_S, worker.abandon, future)
                 # Otherwise the timer would keep the result.
@@ -194,6 +209,7 @@ class _Worker:
         self._niceness = niceness
         self._executor: ProcessPoolExecutor | None = None
         self._started: Future[int] = Future()
+        self._ready: Future[None] = Future()
 
     @property
     def process_id(self) -> int | None:
@@ -219,13 +235,17 @@ class _Worker:
         with terminal_signals_blocked():
             self._started = executor.submit(os.getpid)
         self._started.add_done_callback(_log_started)
-        executor.submit(_warm_up)
+        self._ready = executor.submit(_warm_up)
         self._executor = executor
         return executor
 
+    def call_when_ready(self, function: Callable[[object], None]) -> None:
+        """Call a function once the process has started, and works on jobs."""
+        self._ready.add_done_callback(function)
+
     def replace(self) -> ProcessPoolExecutor:
-        if self._executor is not None:
-            self._executor.shutdown(wait=False)
+        if (executor := self._end()) is not None:
+            executor.shutdown(wait=False)
         return self.start()
 
     def require_start(self, future: Future[Any]) -> None:
@@ -240,15 +260,21 @@ class _Worker:
             self._kill()
 
     def close(self) -> None:
-        if self._executor is None:
-            return
+        if (executor := self._end()) is not None:
+            executor.shutdown(wait=True, cancel_futures=True)
+
+    def _end(self) -> ProcessPoolExecutor | None:
+        """Kill the process; a later job starts another one. Returns its executor."""
         self._kill()
-        self._executor.shutdown(wait=True, cancel_futures=True)
+        executor, self._executor = self._executor, None
+        return executor
 
     def _kill(self) -> None:
-        if self.process_id is not None:
-            with suppress(ProcessLookupError):
-                os.kill(self.process_id, signal.SIGKILL)
+        """Kill the process, even if it has not started to work."""
+        if self._executor is not None:
+            # Before Python 3.14, an executor has no function for it.
+            for process in [*self._executor._processes.values()]:  # noqa: SLF001
+                process.kill()
 
 
 def _call_soon(
@@ -259,6 +285,18 @@ def _call_soon(
 ) -> None:
     with suppress(RuntimeError):  # the event loop is closed
         loop.call_soon_threadsafe(take_back, worker, future)
+
+
+def _limit_soon(
+    loop: asyncio.AbstractEventLoop, limit: asyncio.Timeout, timeout_s: float, _: object
+) -> None:
+    with suppress(RuntimeError):  # as above
+        loop.call_soon_threadsafe(_limit, loop, limit, timeout_s)
+
+
+def _limit(loop: asyncio.AbstractEventLoop, limit: asyncio.Timeout, timeout_s: float) -> None:
+    with suppress(RuntimeError):  # the job has ended
+        limit.reschedule(loop.time() + timeout_s)
 
 
 def _cancel_soon(loop: asyncio.AbstractEventLoop, timer: asyncio.TimerHandle, _: object) -> None:

@@ -60,7 +60,10 @@ class PlayedWorkers(WorkerPool):
         await self.gate.wait()
         return await super().draws(job)
 
-    async def work(self, job: AnyJob, work: Callable[[AnyJob], Result]) -> Result:
+    async def work(
+        self, job: AnyJob, work: Callable[[AnyJob], Result], *, timeout_s: float | None = None
+    ) -> Result:
+        del timeout_s
         return work(job)
 
 

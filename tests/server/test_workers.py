@@ -195,6 +195,28 @@ async def test_a_worker_without_the_thread_that_serves_it_is_replaced(
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+async def test_a_worker_that_starts_too_slowly_and_then_not_at_all_is_started_for_a_later_job(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Both happen on a machine without memory."""
+    monkeypatch.setattr("vidscore_server.workers.REFUSED_PAUSE_S", 0.0)
+    before = set(multiprocessing.active_children())
+    pool = WorkerPool(1)
+    [slow] = set(multiprocessing.active_children()) - before
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr("vidscore_server.workers.START_S", 0.0)
+            patch.setattr("vidscore_server.workers.ProcessPoolExecutor", _refused)
+            with pytest.raises(WorkerLostError):
+                await pool.run(_job())
+        await until(lambda: not slow.is_alive())
+        assert await pool.run(_job()) == run_job(_job())
+    finally:
+        await asyncio.to_thread(pool.close)
+
+
+@pytest.mark.slow
 async def test_a_job_that_goes_on_without_its_caller_is_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -256,7 +278,8 @@ async def test_closing_ends_busy_processes() -> None:
     [process_id] = pool.process_ids
     running = asyncio.create_task(pool.run(_job(mood="slow", delay_s=60)))
     await asyncio.sleep(0.1)
-    await asyncio.to_thread(pool.close)
+    for _ in range(2):  # As the executor of large work, too.
+        await asyncio.to_thread(pool.close)
     with pytest.raises(ProcessLookupError):
         os.kill(process_id, 0)
     running.cancel()

@@ -83,8 +83,7 @@ async def refuse_by_own_rules(
     for evaluator in own:
         work = partial(run_faults_job, side=side)
         try:
-            async with asyncio.timeout(CHECK_S):
-                faults += await workers.work(make_job(evaluator, *sides), work)
+            faults += await workers.work(make_job(evaluator, *sides), work, timeout_s=CHECK_S)
         except TimeoutError:
             place = f"faults of the evaluator {evaluator.name!r}, which took over {CHECK_S:g} s"
             raise WorkFailedError(["TimeoutError", place]) from None

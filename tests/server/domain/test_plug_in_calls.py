@@ -16,10 +16,11 @@ from tests.server.domain.test_live import LIVE
 from tests.server.domain.test_windows import watched
 from tests.server.running import PlayedWorkers
 from tests.server.scene import HERE, configuration, parameter, points
-from tests.support.waiting import TIMEOUT_S
+from tests.support.waiting import TIMEOUT_S, until
 
 from vidscore_evaluators import plug_ins as contained_plug_ins
 from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.jobs import make_job
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_protos.v1 import benchmark_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
@@ -53,7 +54,7 @@ def called(moody: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[tup
 
         return call
 
-    async def work(_: PlayedWorkers, job: Any, work: Any) -> Any:
+    async def work(_: PlayedWorkers, job: Any, work: Any, **__: Any) -> Any:
         token = inside.set(True)
         try:
             return work(job)
@@ -169,5 +170,21 @@ async def test_rules_that_never_return_end_with_their_worker(
         assert "faults of the evaluator 'moody'" in str(caught.value.places)
         async with asyncio.timeout(TIMEOUT_S):
             await _refused(pool, "calm")
+    finally:
+        await asyncio.to_thread(pool.close)
+
+
+@pytest.mark.slow
+async def test_rules_may_wait_for_a_worker_for_any_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise no frames would be accepted while a large submission is scored."""
+    monkeypatch.setattr(plug_ins, "CHECK_S", 5.0)
+    pool = WorkerPool(1)
+    batch = read_batch(points({1: HERE}), "truth", BatchRules(2, Settings()))
+    slow = make_job(create_evaluator("moody", {"mood": "slow", "delay_s": 8.0}), batch, batch)
+    try:
+        busy = asyncio.create_task(pool.run(slow))
+        await until(lambda: pool.busy_count == 1)
+        await _refused(pool, "calm")
+        await busy
     finally:
         await asyncio.to_thread(pool.close)

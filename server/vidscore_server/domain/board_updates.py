@@ -295,39 +295,35 @@ class BoardUpdater:
 
     async def _score(self, name: SubmissionName, basis: Basis) -> None:
         """Score a submission again; record it if that fails."""
-        results: list[Result] | None = None
         for _ in range(self._context.settings.scoring_attempts):
             try:
                 results = await self._scorer.results(name, basis.truth_revision, again=True)
-                break
+                failpoint("before_score_commit")
+                await self._context.write(partial(self._keep, name, results))
             except (StoreError, LeaseLostError):
                 raise
             except Exception as error:  # noqa: BLE001 - whatever it is, the board must move on
                 log(logging.ERROR, "scoring failed", submission=str(name), places=places_of(error))
                 if isinstance(error, TimeoutError):
                     break
-        failpoint("before_score_commit")
-        await self._context.write(lambda transaction: self._keep(transaction, name, basis, results))
+            else:
+                return
+        await self._context.write(partial(self._keep_failure, name, basis))
 
-    def _keep(
-        self,
-        transaction: Transaction,
-        name: SubmissionName,
-        basis: Basis,
-        results: list[Result] | None,
-    ) -> None:
+    def _keep(self, name: SubmissionName, results: list[Result], transaction: Transaction) -> None:
         self.operations.require(transaction, _board(name.benchmark))
         submission = transaction.submission(*name)
         if submission is None:
             return
-        now = self._context.clock()
-        if results is None:
-            transaction.put_failed_rescoring(*name, basis.to_json())
-            audit_server(transaction, now, "rescoring failed", str(name))
-            return
-        record = required_benchmark(transaction, name.benchmark)
+        definition = self._benchmarks.definition(required_benchmark(transaction, name.benchmark))
         for result in results:
-            keep_result(transaction, self._benchmarks.definition(record), submission, result, now)
+            keep_result(transaction, definition, submission, result, self._context.clock())
+
+    def _keep_failure(self, name: SubmissionName, basis: Basis, transaction: Transaction) -> None:
+        self.operations.require(transaction, _board(name.benchmark))
+        if transaction.submission(*name) is not None:
+            transaction.put_failed_rescoring(*name, basis.to_json())
+            audit_server(transaction, self._context.clock(), "rescoring failed", str(name))
 
     def _settle(self, benchmark: str, transaction: Transaction) -> None:
         """Move the board if it may move."""

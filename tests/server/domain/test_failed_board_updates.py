@@ -32,6 +32,7 @@ from tests.server.domain.test_rescored_boards import (
 from tests.support.waiting import TIMEOUT_S
 
 from vidscore_protos.v1 import benchmark_pb2
+from vidscore_server.domain.scores import keep_result
 from vidscore_server.store import Transaction
 
 WORK = "operation board dots"
@@ -97,6 +98,22 @@ async def test_a_submission_listed_separately_is_ranked_once_a_rescoring_succeed
     [f1] = [change for change in _changes(operation) if change.measure == "f1"]
     assert (f1.before, f1.after, f1.HasField("rank_before"), f1.rank_after) == (1.0, 0.5, False, 2)
     assert rows(await hosted.viewer.board()) == NEW
+
+
+async def test_a_new_score_that_cannot_be_stored_does_not_hold_the_board(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise it would be computed again and again."""
+
+    def keep(transaction: Transaction, definition: Any, submission: Any, *rest: Any) -> None:
+        if submission.submission == "r1":
+            raise RuntimeError("the best release is odd")
+        keep_result(transaction, definition, submission, *rest)
+
+    await host(hosted)
+    monkeypatch.setattr("vidscore_server.domain.board_updates.keep_result", keep)
+    await hosted.organiser.upload(CORRECTED)
+    await until_board(hosted.viewer, [(1, "blue", 1.0, 2), (0, "red", 1.0, 1)], OLD)
 
 
 async def test_a_score_after_the_lease_of_its_board_was_lost_is_not_stored(

@@ -16,6 +16,7 @@ from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.presets import create_evaluators
 from vidscore_evaluators.specification import spec_from_dict
 from vidscore_server.domain.definition import TIMES
+from vidscore_server.domain.live_clock import FrameSource
 from vidscore_server.web.site.phrases import things, time_text
 
 _SHAPES = ("truth_geometry", "detection_geometry")
@@ -50,6 +51,7 @@ def document_of(benchmark: Plain) -> dict[str, Any]:
         **own,
         **specification_of(benchmark["specification"]),
         "policy": _policy(benchmark["policy"]),
+        **({} if benchmark["live"] is None else {"live": _live(benchmark["live"])}),
     }
 
 
@@ -103,6 +105,23 @@ def _policy(policy: Plain) -> dict[str, Any]:
     found = {f"{key}_s" if key in _SECONDS else key: value for key, value in policy.items()}
     if found.pop("unlimited_submissions"):
         found["submissions_in_all"] = 0
+    if found["private_share"]:
+        del found["private_sequences"]  # these were drawn
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _live(clock: Plain) -> dict[str, Any]:
+    found = {
+        "frame_rate": clock["frame_rate"],
+        "frames": FrameSource[clock["frames"].upper()].value,
+        "sequences": [_times(entry) for entry in clock["sequences"]],
+    }
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _times(entry: Plain) -> dict[str, Any]:
+    found = {**entry, "domain": entry["domain"] or None}
+    found["frame_times_s"] = list(entry["frame_times_s"]) or None
     return {key: value for key, value in found.items() if value is not None}
 
 

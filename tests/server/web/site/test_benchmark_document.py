@@ -6,11 +6,17 @@ import tomllib
 from datetime import UTC, datetime
 from typing import Any
 
+from msgspec import structs
+
 from vidscore_protos.v1 import benchmark_pb2
 from vidscore_server.api.definitions import write_benchmark
 from vidscore_server.api.pages import plain
 from vidscore_server.domain.benchmarks import to_json
-from vidscore_server.domain.definition import definition_from_dict, definition_to_dict
+from vidscore_server.domain.definition import (
+    Definition,
+    definition_from_dict,
+    definition_to_dict,
+)
 from vidscore_server.store.records import BenchmarkRecord
 from vidscore_server.web.site.benchmark_document import toml_of
 
@@ -55,7 +61,10 @@ WHOLE: dict[str, Any] = {
 
 def _again(document: dict[str, Any]) -> dict[str, Any]:
     """A definition through the store, the wire, a page and its file."""
-    definition = definition_from_dict(document)
+    return _read_again(definition_from_dict(document))
+
+
+def _read_again(definition: Definition) -> dict[str, Any]:
     record = BenchmarkRecord("streets", to_json(definition), None, None, NOW, NOW)
     message: benchmark_pb2.Benchmark = write_benchmark(record, definition)
     return definition_to_dict(definition_from_dict(tomllib.loads(toml_of(plain(message)))))
@@ -73,3 +82,29 @@ def test_the_file_of_a_minimal_benchmark_makes_the_same_benchmark() -> None:
 def test_an_empty_list_of_labels_stays_empty() -> None:
     document = {"evaluators": [{"name": "f1"}], "classes": []}
     assert _again(document) == definition_to_dict(definition_from_dict(document))
+
+
+def test_the_file_of_a_live_benchmark_has_its_clock() -> None:
+    document = {
+        "evaluators": [{"name": "f1"}],
+        "sequences": [
+            {"name": "one", "frame_count": 2, "first_frame": 1},
+            {"name": "two", "frame_count": 3},
+        ],
+        "public_names": ["sequences", "labels", "frame_counts"],
+        "live": {
+            "frame_rate": 12.5,
+            "frames": "sent by the organiser",
+            "sequences": [
+                {"name": "two", "frame_times_s": [0.0, 0.25, 0.75]},
+            ],
+        },
+    }
+    assert _again(document) == definition_to_dict(definition_from_dict(document))
+
+
+def test_the_file_of_a_benchmark_whose_private_sequences_were_drawn_has_their_share() -> None:
+    """Another benchmark has another draw."""
+    document = {"evaluators": [{"name": "f1"}], "policy": {"private_share": 0.5}}
+    definition = structs.replace(definition_from_dict(document), private_names=("one", "two"))
+    assert _read_again(definition) == definition_to_dict(definition_from_dict(document))

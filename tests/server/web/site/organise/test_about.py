@@ -111,6 +111,15 @@ async def test_a_benchmark_with_private_sequences_keeps_them(site: Browsing) -> 
     assert "Organise Other" in page.words
 
 
+async def test_a_benchmark_whose_private_sequences_were_drawn_keeps_them(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark(private_share=0.5)
+    await site.hosted.organiser.upload(split.found(split.NAMES))
+    before = (await split.benchmark_of(site.hosted.organiser)).policy.private_sequences
+    page = await site.organiser.send(await site.organiser.get(PAGE), PAGE, title="Other")
+    assert page.path == HERE
+    assert (await split.benchmark_of(site.hosted.organiser)).policy.private_sequences == before
+
+
 async def test_only_organisers_get_the_form(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     assert (await site.red.get(PAGE)).status == 403

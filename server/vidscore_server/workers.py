@@ -177,7 +177,10 @@ class WorkerPool:
                     return await asyncio.wrap_future(future)
             except BrokenProcessPool:
                 log(logging.ERROR, "worker died", evaluator=job.evaluator)
-            except (asyncio.CancelledError, TimeoutError):
+            except TimeoutError:
+                worker.abandon(future)
+                raise
+            except asyncio.CancelledError:
                 # The worker stays busy until the job has ended.
                 ending = loop.call_later(ABANDONED_S, worker.abandon, future)
                 # Otherwise the timer would keep the result.

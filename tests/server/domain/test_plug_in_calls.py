@@ -162,7 +162,6 @@ async def test_rules_that_never_return_end_with_their_worker(
 ) -> None:
     """Otherwise a batch of a participant could stop the server for everybody."""
     monkeypatch.setattr(plug_ins, "CHECK_S", 5.0)
-    monkeypatch.setattr("vidscore_server.workers.ABANDONED_S", 0.1)
     pool = WorkerPool(1)
     try:
         with pytest.raises(WorkFailedError) as caught:

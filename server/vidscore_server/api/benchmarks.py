@@ -47,7 +47,11 @@ from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.access import current_caller
 from vidscore_server.domain.basis import board_state
 from vidscore_server.domain.batches import BatchRules
-from vidscore_server.domain.benchmarks import policy_warnings, required_benchmark
+from vidscore_server.domain.benchmarks import (
+    OvertakenError,
+    policy_warnings,
+    required_benchmark,
+)
 from vidscore_server.domain.checklist import TruthState, checklist
 from vidscore_server.domain.context import Request
 from vidscore_server.domain.definition import Definition
@@ -147,39 +151,52 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         """Change the fields that the mask names."""
         name = read_benchmark(request.benchmark.name, f"{PATH}.name")
         _refuse_unchangeable(request)
-        record = await self._context.read(lambda reader: required_benchmark(reader, name))
+        made = request_of(request, "UpdateBenchmark", self._context)
+        while True:
+            record = await self._context.read(lambda reader: required_benchmark(reader, name))
+            definition = self._merged(record, request)
+            try:
+                return await self._update(request, made, record, definition)
+            except OvertakenError:
+                continue  # another change was faster: merge with its result
+
+    def _merged(
+        self, record: BenchmarkRecord, request: organiser_pb2.UpdateBenchmarkRequest
+    ) -> Definition:
+        """The definition of a benchmark with the requested fields."""
         present = self._hosting.benchmarks.definition(record)
         merged = write_benchmark(record, present)
         for path in request.update_mask.paths:
             _copy_field(request.benchmark, merged, path)
         keep_budget(merged.policy, present.policy)
         keep_private(merged.policy, present.policy)
-        definition = read_definition(merged)
-        made = request_of(request, "UpdateBenchmark", self._context)
+        return read_definition(merged)
+
+    async def _update(
+        self,
+        request: organiser_pb2.UpdateBenchmarkRequest,
+        made: Request,
+        record: BenchmarkRecord,
+        definition: Definition,
+    ) -> organiser_pb2.UpdateBenchmarkResponse:
+        """Make a change, or preview it."""
+        etag = request.benchmark.etag
         if request.validate_only:
-            return await self._preview(made, record, definition, request.benchmark.etag)
-        changed, to_rescore = await self._hosting.benchmarks.update(
-            made, record, definition, request.benchmark.etag
-        )
-        self._hosting.rules.forget(name)
-        self._hosting.live.forget_all(name)
+            preview = await preview_update(
+                self._context, self._hosting.benchmarks, made, record, definition, etag
+            )
+            written = await self._written(preview.record)
+            written.submissions_to_rescore = preview.to_rescore
+            return organiser_pb2.UpdateBenchmarkResponse(
+                benchmark=written, team_views=map(write_team_view, preview.views)
+            )
+        changed, to_rescore = await self._hosting.benchmarks.update(made, record, definition, etag)
+        self._hosting.rules.forget(record.benchmark)
+        self._hosting.live.forget_all(record.benchmark)
         self._hosting.wake()
         written = await self._written(changed)
         written.submissions_to_rescore = to_rescore
         return organiser_pb2.UpdateBenchmarkResponse(benchmark=written)
-
-    async def _preview(
-        self, made: Request, record: BenchmarkRecord, definition: Definition, etag: str
-    ) -> organiser_pb2.UpdateBenchmarkResponse:
-        """Preview an update."""
-        preview = await preview_update(
-            self._context, self._hosting.benchmarks, made, record, definition, etag
-        )
-        written = await self._written(preview.record)
-        written.submissions_to_rescore = preview.to_rescore
-        return organiser_pb2.UpdateBenchmarkResponse(
-            benchmark=written, team_views=map(write_team_view, preview.views)
-        )
 
     async def DeleteBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: organiser_pb2.DeleteBenchmarkRequest, _: Responses[Any]

@@ -39,6 +39,10 @@ MAXIMUM_KEPT = 100
 _TRUTH_SIZE, _PRIVATE_NAMES, _DRAW = "truth_size", "private_names", "draw"
 
 
+class OvertakenError(Exception):
+    """A benchmark has changed since its new definition was made from its old one."""
+
+
 class Benchmarks:
     """The benchmarks of a site.
 
@@ -156,7 +160,7 @@ class Benchmarks:
 
         Args:
             request: The request.
-            record: The benchmark.
+            record: The benchmark, as it was read for the new definition.
             definition: Its new definition.
             etag: The expected `etag` of the stored benchmark; empty: not checked.
 
@@ -165,6 +169,7 @@ class Benchmarks:
 
         Raises:
             EtagDiffersError: If the benchmark has another etag.
+            OvertakenError: If its definition has changed since it was read.
             NotFoundError: If there is no such benchmark.
             PolicyFixedError: If it changes a field that can no longer change.
             SpecificationError: If a title or name holds control characters.
@@ -185,6 +190,8 @@ class Benchmarks:
         refuse_control_characters(definition)
         present = required_benchmark(transaction, record.benchmark)
         self._refuse_changed(present, etag)
+        if (present.create_time, present.definition) != (record.create_time, record.definition):
+            raise OvertakenError
         before = self.definition(present)
         _refuse_fixed(transaction, present, before, definition, request)
         after = replace(

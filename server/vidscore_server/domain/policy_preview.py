@@ -95,6 +95,7 @@ async def preview_update(
 
     Raises:
         EtagDiffersError: If the benchmark has another etag.
+        OvertakenError: As for `Benchmarks.update`.
         NotFoundError: If there is no such benchmark.
         SpecificationError: If a title or name holds control characters.
     """

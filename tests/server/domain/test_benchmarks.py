@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import grpc
 import pytest
@@ -11,10 +12,16 @@ from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
 from msgspec.structs import replace
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Client, Hosted, dots, refusal
+from tests.server.domain.streets import streets, things
 from tests.server.scene import HERE, points
 from tests.support.waiting import TIMEOUT_S
 
-from vidscore_protos.v1 import benchmark_pb2, organiser_pb2, submission_service_pb2
+from vidscore_protos.v1 import (
+    annotations_pb2,
+    benchmark_pb2,
+    organiser_pb2,
+    submission_service_pb2,
+)
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
 from vidscore_server.store import Transaction
 
@@ -43,6 +50,32 @@ async def _revisions(client: Client) -> list[organiser_pb2.TruthRevision]:
     request = organiser_pb2.ListTruthRevisionsRequest(benchmark=BENCHMARK)
     answer = await client.benchmarks.ListTruthRevisions(request, metadata=client.metadata)
     return list(answer.revisions)
+
+
+async def test_of_two_updates_at_once_each_changes_only_its_own_fields(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one, and a first upload of truth, are stored after the first has read."""
+    benchmark = streets()
+    benchmark.ClearField("truth_geometry")
+    benchmark.ClearField("detection_geometry")
+    await hosted.organiser.create(benchmark)
+    benchmarks = hosted.hosting.benchmarks
+    update = benchmarks.update
+
+    async def overtaken(*arguments: Any) -> Any:
+        monkeypatch.setattr(benchmarks, "update", update)
+        other = benchmark_pb2.Benchmark(description="By night.")
+        await _update(hosted.organiser, other, "description")
+        await hosted.organiser.upload(things({1: ["car"]}))
+        return await update(*arguments)
+
+    monkeypatch.setattr(benchmarks, "update", overtaken)
+    policy = benchmark_pb2.Policy(ladder_step=0.5)
+    await _update(hosted.organiser, benchmark_pb2.Benchmark(policy=policy), "policy")
+    found = await _get(hosted.organiser)
+    assert (found.description, found.policy.ladder_step) == ("By night.", 0.5)
+    assert found.truth_geometry == annotations_pb2.GEOMETRY_BOX
 
 
 async def test_a_benchmark_is_read_as_it_was_created(hosted: Hosted) -> None:

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import partial
+from typing import Any
 
 from msgspec import Struct, field
 
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.report import Report
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.context import Context, Request
@@ -18,7 +22,7 @@ from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.leaderboard import Board, RankedEntry, ranked_entries
 from vidscore_server.domain.private_part import answered_portion
 from vidscore_server.domain.release import Released, released_report, sees_board, values_from_json
-from vidscore_server.domain.scores import released_step, unpack_score
+from vidscore_server.domain.scores import readable, released_step, unpack_score
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import BenchmarkRecord, Role, ScoreRecord, SubmissionState
 
@@ -124,7 +128,7 @@ async def preview_update(
 def seen_by_teams(
     reader: Reader, benchmark: str, definition: Definition, now: datetime
 ) -> dict[tuple[str, str], SeenScores]:
-    """What each team sees of its own scores, by team and evaluator.
+    """What each team sees of its own scores, by team and evaluator; a damaged score is left out.
 
     Args:
         reader: A state of the store.
@@ -132,7 +136,6 @@ def seen_by_teams(
         definition: Its definition there.
         now: The time.
     """
-    portion = answered_portion(definition.policy)
     found: dict[tuple[str, str], SeenScores] = {}
     for evaluator in definition.evaluators:
         newest, counts = _newest_of_teams(reader, benchmark, evaluator.name)
@@ -144,16 +147,9 @@ def seen_by_teams(
         names = list(definition.ranking(evaluator))
         for team, score in newest.items():
             row = shown.get(team)
-            report, submitted = unpack_score(score, portion)
-            step = released_step(definition, evaluator, score)
-            seen = released_report(
-                Caller(role=Role.PARTICIPANT, team=team),
-                definition,
-                report,
-                Released(values_from_json(score.released), step),
-                submitted,
-                str,
-            )
+            seen = readable(score, partial(_seen_report, definition, evaluator, team, score))
+            if seen is None:
+                continue
             found[team, evaluator.name] = SeenScores(
                 submission="" if row is None else row.entry.submission,
                 rank=0 if row is None else row.rank,
@@ -165,6 +161,18 @@ def seen_by_teams(
                 ),
             )
     return found
+
+
+def _seen_report(
+    definition: Definition, evaluator: Evaluator[Any], team: str, score: ScoreRecord
+) -> Report:
+    """The part of a score's report that its team sees."""
+    report, submitted = unpack_score(score, answered_portion(definition.policy))
+    released = Released(
+        values_from_json(score.released), released_step(definition, evaluator, score)
+    )
+    caller = Caller(role=Role.PARTICIPANT, team=team)
+    return released_report(caller, definition, report, released, submitted, str)
 
 
 def _newest_of_teams(

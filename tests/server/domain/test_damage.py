@@ -15,6 +15,7 @@ import pytest
 from tests.server.domain.hosted import TRUTH, hosting, refusal
 from tests.server.domain.test_board_tiers import settled, sky, submit, tiers
 from tests.server.domain.test_boards import _rescore, _waited
+from tests.server.domain.test_organisers_calls import _preview as preview
 from tests.server.domain.test_rescored_boards import update
 from tests.server.domain.test_scoring import DETECTIONS
 from tests.server.scene import points
@@ -127,8 +128,9 @@ async def test_damaged_releases_and_scores_stop_no_later_score_and_no_change_of_
         await hosted.red.ended("first")
     with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
         connection.execute("UPDATE releases SET \"values\" = '{'")
-        connection.execute("UPDATE scores SET \"values\" = '{'")
+        connection.execute("UPDATE scores SET \"values\" = '{', report = x'00'")
     async with hosting(tmp_path) as hosted:
+        assert not (await preview(hosted, visibility=benchmark_pb2.VISIBILITY_FINAL)).team_views
         await hosted.red.submit(TRUTH, "second")
         ended = await hosted.red.ended("second")
         assert ended.submission.state == pb.SUBMISSION_STATE_SCORED

@@ -19,8 +19,8 @@ from vidscore_server.domain.definition import Definition, definition_from_dict, 
 from vidscore_server.domain.names import benchmark_name
 from vidscore_server.domain.policy import TruthSize, Visibility, default_budget
 from vidscore_server.domain.private_part import Draw, Portion
+from vidscore_server.domain.publishing import publish_anew, release_what_was_shown
 from vidscore_server.domain.release import releases_differ, sees_benchmark
-from vidscore_server.domain.scores import publish_anew, release_what_was_shown
 from vidscore_server.errors import (
     EtagDiffersError,
     HasSubmissionsError,

@@ -37,15 +37,9 @@ from vidscore_server.domain.leases import (
 )
 from vidscore_server.domain.names import SubmissionName, benchmark_name
 from vidscore_server.domain.private_part import Portion
+from vidscore_server.domain.publishing import keep_result, move_board, moves_by_itself
 from vidscore_server.domain.scorer import Scorer
-from vidscore_server.domain.scores import (
-    Result,
-    keep_result,
-    move_board,
-    moves_by_itself,
-    ranking_values,
-    readable,
-)
+from vidscore_server.domain.scores import Result, ranking_values, readable
 from vidscore_server.errors import NotFoundError, RescoringRunsError
 from vidscore_server.logs import log, places_of
 from vidscore_server.runtime import failpoint

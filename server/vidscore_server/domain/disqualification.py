@@ -12,7 +12,7 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.context import Context, Request
 from vidscore_server.domain.names import SubmissionName, parse_string
-from vidscore_server.domain.scores import publish_anew
+from vidscore_server.domain.publishing import publish_anew
 from vidscore_server.domain.submissions import visible
 from vidscore_server.store import Transaction
 

@@ -25,8 +25,9 @@ from vidscore_server.domain.context import Context, Request, audit_server
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases, create_operation
 from vidscore_server.domain.names import SubmissionName, benchmark_name
+from vidscore_server.domain.publishing import keep_result, move_board
 from vidscore_server.domain.scorer import Scorer
-from vidscore_server.domain.scores import Result, keep_result, move_board
+from vidscore_server.domain.scores import Result
 from vidscore_server.errors import NotFoundError
 from vidscore_server.logs import log, places_of
 from vidscore_server.runtime import failpoint

@@ -29,8 +29,9 @@ from vidscore_server.domain.context import Context, audit_server
 from vidscore_server.domain.leases import LeaseLostError, Leases
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.policy import Policy, Visibility
+from vidscore_server.domain.publishing import keep_result, move_board
 from vidscore_server.domain.scorer import Scorer
-from vidscore_server.domain.scores import Result, keep_result, move_board
+from vidscore_server.domain.scores import Result
 from vidscore_server.domain.states import UNFINISHED, Event, is_draft, move
 from vidscore_server.errors import WorkerLostError
 from vidscore_server.logs import log, places_of

@@ -34,13 +34,8 @@ from vidscore_server.domain.board_rows import KeptBoards
 from vidscore_server.domain.definition import Definition, definition_from_dict, definition_to_dict
 from vidscore_server.domain.leaderboard import Board, ranked_entries
 from vidscore_server.domain.private_part import Portion
-from vidscore_server.domain.scores import (
-    PackedReport,
-    Result,
-    keep_result,
-    move_board,
-    publish_anew,
-)
+from vidscore_server.domain.publishing import keep_result, move_board, publish_anew
+from vidscore_server.domain.scores import PackedReport, Result
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import (
     BenchmarkRecord,

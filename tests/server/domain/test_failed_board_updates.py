@@ -32,7 +32,7 @@ from tests.server.domain.test_rescored_boards import (
 from tests.support.waiting import TIMEOUT_S
 
 from vidscore_protos.v1 import benchmark_pb2
-from vidscore_server.domain.scores import keep_result
+from vidscore_server.domain.publishing import keep_result
 from vidscore_server.store import Transaction
 
 WORK = "operation board dots"

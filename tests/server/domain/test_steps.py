@@ -19,7 +19,7 @@ from vidscore_server.domain.benchmarks import policy_warnings
 from vidscore_server.domain.definition import definition_from_dict
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.policy import TruthSize, default_budget, default_step, readable_above
-from vidscore_server.domain.scores import keep_result
+from vidscore_server.domain.publishing import keep_result
 from vidscore_server.store import Transaction
 
 FINAL = benchmark_pb2.VISIBILITY_FINAL

@@ -60,9 +60,10 @@ from vidscore_server.domain.trust_plans import (
     ranking_evaluators,
 )
 from vidscore_server.errors import message_order
+from vidscore_server.processes import run_analysis
 from vidscore_server.runtime import offload
 from vidscore_server.settings import Settings
-from vidscore_server.workers import WorkerPool, run_analysis
+from vidscore_server.workers import WorkerPool
 
 
 def read_examination(

@@ -46,10 +46,10 @@ from vidscore_server.domain.trust_plans import (
 )
 from vidscore_server.errors import AnalysisRunsError, NotFoundError
 from vidscore_server.logs import log, places_of
+from vidscore_server.processes import run_analysis
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import OperationRecord
-from vidscore_server.workers import run_analysis
 
 CANCELLED, TIMED_OUT, FAILED = "CANCELLED", "ANALYSIS_TIMED_OUT", "ANALYSIS_FAILED"
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from tests.server.domain.hosted import TRUTH, Client, Hosted, values
 from tests.server.domain.test_boards import FINAL
 from tests.server.domain.test_disqualification import ONE, disqualify
-from tests.server.domain.test_rescored_boards import rescored, update
+from tests.server.domain.test_rescored_boards import update
 from tests.server.scene import points
+from tests.support.waiting import TIMEOUT_S
 
 from vidscore_protos.v1 import benchmark_pb2
 
@@ -34,8 +37,9 @@ def _under_ladder(benchmark: benchmark_pb2.Benchmark) -> None:
 async def test_a_score_under_earlier_truth_stays_rounded_under_ladder(hosted: Hosted) -> None:
     await _scored(hosted)
     await hosted.organiser.upload(points({1: [(10.0, 20.0)], 2: [], 3: [], 4: [], 5: []}))
-    await rescored(hosted.organiser)
-    before = await _shown(hosted.red)
+    async with asyncio.timeout(TIMEOUT_S):
+        while len(before := await _shown(hosted.red)) < 2:
+            pass
     await update(hosted, "policy", change=_under_ladder)
     assert await _shown(hosted.red) == before
     assert before[-1] == ROUNDED

@@ -33,10 +33,10 @@ from vidscore_evaluators.submitting import (
     submitted_order,
     submitted_stream,
 )
+from vidscore_server.processes import run_bounded
 from vidscore_server.web.site.phrases import things
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.spool import Typed, UploadLimits
-from vidscore_server.workers import run_bounded
 
 MOST_FAULTS = 200
 """Maximum number of faults that a page lists; it gives the number of the rest."""

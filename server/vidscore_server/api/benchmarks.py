@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
@@ -100,7 +101,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
     ) -> organiser_pb2.CreateBenchmarkResponse:
         """Create a benchmark."""
         name = parse_id(request.benchmark_id, "benchmark_id")
-        definition = read_definition(request.benchmark)
+        definition = await asyncio.to_thread(read_definition, request.benchmark)
         made = request_of(request, "CreateBenchmark", self._context)
         record = await self._hosting.benchmarks.create(made, name, definition)
         return organiser_pb2.CreateBenchmarkResponse(benchmark=await self._written(record))
@@ -154,7 +155,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         made = request_of(request, "UpdateBenchmark", self._context)
         while True:
             record = await self._context.read(lambda reader: required_benchmark(reader, name))
-            definition = self._merged(record, request)
+            definition = await asyncio.to_thread(self._merged, record, request)
             try:
                 return await self._update(request, made, record, definition)
             except OvertakenError:
@@ -216,7 +217,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             header = await _header_of(requests)
             name = read_benchmark(header.benchmark, "header.benchmark")
             record = await self._context.read(lambda reader: required_benchmark(reader, name))
-            definition = self._hosting.benchmarks.definition(record)
+            definition = await asyncio.to_thread(self._hosting.benchmarks.definition, record)
             plan = UploadPlan(name, header.merge, header.complete, header.comment)
             with closing(TruthUpload(definition, self._context.settings)) as upload:
                 digest = await self._take_in(requests, header, upload)
@@ -361,8 +362,13 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
     async def _written(self, record: BenchmarkRecord) -> benchmark_pb2.Benchmark:
         """The part of a benchmark that the caller may see."""
         caller = current_caller()
-        definition = self._hosting.benchmarks.definition(record)
-        message = write_benchmark(record, public_definition(caller, definition))
+
+        def write() -> tuple[Definition, benchmark_pb2.Benchmark]:
+            definition = self._hosting.benchmarks.definition(record)
+            return definition, write_benchmark(record, public_definition(caller, definition))
+
+        # In a thread, because an evaluator of a plug-in may take any time to make.
+        definition, message = await asyncio.to_thread(write)
         message.private_sequence_count = definition.private_sequence_count
         newest = record.truth_revision
         if newest:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
 import pytest
+from tests.server.domain import test_private_sequences as split
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, dots, refusal
 from tests.server.domain.test_live import LIVE
 from tests.server.domain.test_windows import watched
 from tests.server.running import PlayedWorkers
 from tests.server.scene import HERE, configuration, parameter, points
+from tests.server.web.site.browsing import Browsing
 from tests.support.waiting import TIMEOUT_S, until
 
 from vidscore_evaluators import plug_ins as contained_plug_ins
@@ -139,6 +142,40 @@ async def test_a_report_from_a_worker_equals_one_made_here(
     tally = None if is_empty else evaluator.tally(batch, batch)
     expected = evaluator.report(evaluator.identity_tally if tally is None else tally)
     assert await report_of(workers, evaluator, tally) == expected
+
+
+async def test_an_evaluator_that_takes_long_to_make_does_not_stop_the_server(
+    site: Browsing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If it is made in the event loop, nothing frees it in time."""
+    entered, free = threading.Event(), threading.Event()
+    stopped: list[object] = []
+    kind = importlib.import_module("vidscore_moody").Moody
+    make = kind.__init__
+
+    def slowly_made(self: object, *arguments: object) -> None:
+        entered.set()
+        if not free.wait(5.0):
+            stopped.append(arguments)
+        make(self, *arguments)
+
+    async def freed(call: Awaitable[Any]) -> Any:
+        entered.clear()
+        free.clear()
+        running = asyncio.ensure_future(call)
+        await until(entered.is_set)
+        free.set()
+        return await running
+
+    monkeypatch.setattr(kind, "__init__", slowly_made)
+    await freed(site.hosted.organiser.create(_moody(dots())))
+    described = benchmark_pb2.Benchmark(description="By night.")
+    await freed(split.update(site.hosted, described, "description"))
+    await freed(site.red.get(f"/{BENCHMARK}"))
+    form = await site.organiser.get(f"/organise/{BENCHMARK}/about")
+    await freed(site.organiser.send(form, f"/organise/{BENCHMARK}/about", title="Other"))
+    await freed(site.organiser.get("/organise/new?evaluator=moody"))
+    assert not stopped
 
 
 async def _refused(workers: WorkerPool, mood: str) -> None:

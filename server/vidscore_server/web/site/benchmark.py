@@ -83,7 +83,7 @@ async def show(visit: Visit) -> Response:
     """One benchmark."""
     found = await visit.benchmark_and_quotas()
     benchmark, account = found["benchmark"], await visit.account()
-    judges = judges_of(benchmark)
+    judges = await judges_of(benchmark)
     labels = labels_of(benchmark, judges)
     entry = await _entry(visit, benchmark, account, labels)
     closed = state_text(benchmark, visit.site.clock()) == CLOSED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
@@ -181,12 +182,18 @@ class Judge(Struct, frozen=True):
     labels: tuple[str, ...]
 
 
-def judges_of(benchmark: Plain) -> list[Judge]:
+async def judges_of(benchmark: Plain) -> list[Judge]:
     """The evaluators of a benchmark, presets expanded, the one that ranks first.
+
+    They are made in a thread, because that of a plug-in may take any time.
 
     Args:
         benchmark: The benchmark as plain values.
     """
+    return await asyncio.to_thread(_judges_of, benchmark)
+
+
+def _judges_of(benchmark: Plain) -> list[Judge]:
     try:
         specification = spec_from_dict(specification_of(benchmark["specification"]))
         evaluators = create_evaluators(specification)

@@ -86,7 +86,7 @@ async def show(visit: Visit) -> Response:
     view = View.of(visit.request.query_params)
     found = await visit.benchmark_and_quotas()
     benchmark, account = found["benchmark"], await visit.account()
-    judges = judges_of(benchmark)
+    judges = await judges_of(benchmark)
     answer, refusal, faults = await _answer(visit, view)
     state = state_text(benchmark, visit.site.clock())
     visibility = Visibility(benchmark["policy"]["visibility"] or Visibility.LADDER)
@@ -137,7 +137,7 @@ async def show_json(visit: Visit) -> Response:
     benchmark = await visit.hosted()
     document = {
         "benchmark": visit.benchmark,
-        "evaluator": _evaluator_of(view, judges_of(benchmark)),
+        "evaluator": _evaluator_of(view, await judges_of(benchmark)),
         "domain": view.domain or None,
         "label": view.label or None,
         "ranking": answer["ranking"],

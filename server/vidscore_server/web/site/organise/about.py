@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,7 +43,7 @@ async def change(visit: Visit) -> Response:
     etag = values.pop("etag", "")
     benchmark = await organised_benchmark(visit)
     try:
-        definition = _read(values, benchmark)
+        definition = await asyncio.to_thread(_read, values, benchmark)
     except InputError as error:
         form = refused_input(values, error.faults, FIELDS)
         return await _page(visit, 400, benchmark, form, etag)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,7 +40,9 @@ async def show(visit: Visit) -> Response:
     """Both ways to create one."""
     await visit.call("ServerService/GetQueue", page_size=1)  # for organisers only
     chosen = visit.request.query_params.get("evaluator", "")
-    text = template(chosen, "New benchmark") if chosen in _names() else ""
+    text = ""
+    if chosen in _names():
+        text = await asyncio.to_thread(template, chosen, "New benchmark")
     return await _page(visit, 200, Form({"visibility": "ladder"}), Form({"toml": text}), chosen)
 
 
@@ -47,7 +50,7 @@ async def create_from_form(visit: Visit) -> Response:
     """Create a benchmark from the fields of the form."""
     values = typed(await visit.form())
     try:
-        definition = definition_from_dict(document_of(values))
+        definition = await asyncio.to_thread(definition_from_dict, document_of(values))
     except InputError as error:
         form = refused_input(values, error.faults, FORM_FIELDS)
         return await _page(visit, 400, form, Form())
@@ -65,7 +68,8 @@ async def create_from_toml(visit: Visit) -> Response:
     else:
         data = values.get("toml", "").encode()
     try:
-        definition = definition_from_dict(parse_document(data, "benchmark"))
+        document = parse_document(data, "benchmark")
+        definition = await asyncio.to_thread(definition_from_dict, document)
     except InputError as error:
         form = refused_input(values, error.faults, {})
         return await _page(visit, 400, Form({"visibility": "ladder"}), form)

@@ -9,7 +9,7 @@ from typing import Any
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
-from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.errors import InputError, UnknownEvaluatorError
 from vidscore_evaluators.formats.manifest import parse_document
 from vidscore_evaluators.presets import preset_names
 from vidscore_evaluators.registry import evaluator_names
@@ -40,10 +40,13 @@ async def show(visit: Visit) -> Response:
     """Both ways to create one."""
     await visit.call("ServerService/GetQueue", page_size=1)  # for organisers only
     chosen = visit.request.query_params.get("evaluator", "")
-    text = ""
+    toml = Form()
     if chosen in _names():
-        text = await asyncio.to_thread(template, chosen, "New benchmark")
-    return await _page(visit, 200, Form({"visibility": "ladder"}), Form({"toml": text}), chosen)
+        try:
+            toml = Form({"toml": await asyncio.to_thread(template, chosen, "New benchmark")})
+        except UnknownEvaluatorError as error:  # that of a plug-in which cannot be used
+            toml = Form(message=str(error))
+    return await _page(visit, 200, Form({"visibility": "ladder"}), toml, chosen)
 
 
 async def create_from_form(visit: Visit) -> Response:

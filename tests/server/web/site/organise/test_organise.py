@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted
 from tests.server.scene import points
 from tests.server.web.site.browsing import Browsing
 
+from vidscore_evaluators.plug_ins import contained
 from vidscore_protos.v1 import benchmark_pb2
 from vidscore_server.web.site.visit import MOST_FORM_BYTES
 
@@ -146,6 +148,19 @@ async def test_a_name_that_is_taken_is_reported_beneath_its_field(site: Browsing
     )
     assert page.status == 409
     assert 'id="benchmark_id-fault-1"' in page.text
+
+
+@pytest.mark.usefixtures("moody")
+async def test_an_evaluator_that_cannot_be_used_is_named_in_place_of_its_file(
+    site: Browsing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = importlib.import_module("vidscore_moody").Moody
+    monkeypatch.setattr(kind, "useful_range", lambda *_: None)
+    contained.cache_clear()
+    page = await site.organiser.get("/organise/new?evaluator=moody")
+    assert page.status == 200
+    assert "the evaluator 'moody' of vidscore_moody cannot be used" in page.words
+    contained.cache_clear()
 
 
 @pytest.mark.parametrize("as_file", [True, False])

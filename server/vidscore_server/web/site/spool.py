@@ -116,7 +116,8 @@ class Upload(Struct, eq=False):
         path: Its path.
         begin_s: Time of its start, by the spool's clock.
         received: Number of received bytes.
-        submission: Resource name of its submission; empty before.
+        submission: Resource name of its submission, or path of its revision of the truth; empty
+            before.
         frames: Frames to send.
         work: Tasks on it, by kind.
         failure: Why sending stopped; None if it did not.

@@ -120,11 +120,18 @@ async def look(visit: Visit) -> Response:
 async def confirm(visit: Visit) -> Response:
     """Make a revision of a waiting upload."""
     values = typed(await visit.form())
-    name = visit.benchmark
     try:
         waiting = _find(visit)
     except ServiceError as error:
         return await _page(visit, error.http_status, refused_by_service(values, error, FIELDS))
+    async with waiting.lock:  # the button may be pressed twice
+        if waiting.submission:
+            return visit.go(f"/organise/{waiting.submission}")
+        return await _make_revision(visit, waiting, values)
+
+
+async def _make_revision(visit: Visit, waiting: Upload, values: Mapping[str, str]) -> Response:
+    name = visit.benchmark
     newest = await _newest(visit)
     if values.get("after") != str(newest["revision"] if newest else 0):
         form = Form(values, message="Another revision was made meanwhile: check the changes again.")
@@ -138,8 +145,9 @@ async def confirm(visit: Visit) -> Response:
             raise
         form = refused_by_service(values, error, FIELDS)
         return await _waiting_page(visit, waiting, error.http_status, form)
+    waiting.submission = f"{name}/truth/{answer['revision']['revision']}"
     visit.site.truths.discard(waiting)
-    return visit.go(f"/organise/{name}/truth/{answer['revision']['revision']}")
+    return visit.go(f"/organise/{waiting.submission}")
 
 
 async def drop(visit: Visit) -> Response:

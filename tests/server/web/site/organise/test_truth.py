@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -49,6 +50,15 @@ async def test_truth_counts_once_it_is_previewed_and_confirmed(site: Browsing) -
     row = (await site.organiser.get(HERE)).words
     assert "yes 3 3 1 1 first night" in row
     assert "Waiting files" not in (await site.organiser.get(f"{HERE}/truth")).words
+
+
+async def test_a_file_that_is_confirmed_twice_makes_one_revision(site: Browsing) -> None:
+    """As by a double click."""
+    await site.hosted.organiser.create_benchmark()
+    page = await upload(site.organiser, complete="yes")
+    answers = await asyncio.gather(*(confirm(site.organiser, page) for _ in range(2)))
+    assert [answer.status for answer in answers] == [200, 200]
+    assert (await site.organiser.get(f"{HERE}/truth/2")).status == 404
 
 
 async def test_a_dropped_file_leaves_nothing(site: Browsing) -> None:

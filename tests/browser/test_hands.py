@@ -198,3 +198,24 @@ def test_a_proxy_that_refuses_pieces_is_not_reported_as_a_broken_connection(
     said = page.locator("[data-said]").inner_text()
     assert said == "The file was refused. A proxy in front of the server answered 413."
     context.close()
+
+
+def test_an_invitation_that_is_accepted_twice_over_a_slow_network_shows_its_token(
+    chromium: Any, site: Competition
+) -> None:
+    """It is shown once: the answer to a second request would only say so."""
+    with site.client("organiser") as client:
+        [invitation] = client.invitations.create(["violet"])
+    context = chromium.new_context()
+    page = context.new_page()
+    page.set_default_timeout(TIMEOUT_MS)
+    page.goto(f"{site.site}/invitations/{invitation.secret}")
+    slow = {"offline": False, "latency": 2000, "downloadThroughput": -1, "uploadThroughput": -1}
+    context.new_cdp_session(page).send("Network.emulateNetworkConditions", slow)
+    box = page.get_by_role("button", name="Accept the invitation").bounding_box()
+    for _ in range(2):
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.wait_for_timeout(500)
+    page.locator("pre.secret, .bad").wait_for()
+    assert page.locator("pre.secret").count() == 1
+    context.close()

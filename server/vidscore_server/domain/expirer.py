@@ -50,7 +50,7 @@ class Expirer:
         self._benchmarks = benchmarks
         self._submissions = submissions
         self._heartbeat = heartbeat
-        self._purge_time: datetime | None = None
+        self._purged: datetime | None = None
 
     async def expire(self) -> None:
         """Do everything that is due now."""
@@ -90,12 +90,12 @@ class Expirer:
                 return
 
     async def _purge(self, now: datetime) -> None:
-        """Delete old responses from time to time."""
-        if self._purge_time is not None and now >= self._purge_time:
+        """Delete old responses from time to time, also after the clock was set back."""
+        if self._purged is None:
+            self._purged = now
+        elif abs(now - self._purged) >= PURGE_INTERVAL:
             await self._context.write(lambda transaction: transaction.purge(now - RESPONSES_KEPT))
-            self._purge_time = None
-        if self._purge_time is None:
-            self._purge_time = now + PURGE_INTERVAL
+            self._purged = now
 
     def _due(self, reader: Reader, now: datetime) -> list[SubmissionName]:
         """Submissions with an event that is due."""

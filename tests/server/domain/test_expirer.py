@@ -8,11 +8,11 @@ from collections import Counter
 import pytest
 from google.protobuf.duration_pb2 import Duration
 from msgspec import structs
-from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted
+from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, dots, refusal
 from tests.server.domain.test_rescored_boards import update
 from tests.server.store import records as r
 
-from vidscore_protos.v1 import access_service_pb2, benchmark_pb2
+from vidscore_protos.v1 import access_service_pb2, benchmark_pb2, organiser_pb2
 from vidscore_server.domain.policy import Policy
 from vidscore_server.domain.schedule import ScheduledEvent, due_event, scheduled_event
 from vidscore_server.domain.states import Event
@@ -178,3 +178,27 @@ def test_a_draft_is_deleted_and_a_submission_that_takes_no_frames_is_left_alone(
     assert found == ScheduledEvent(r.later(30), "draft_deleted")
     scored = r.submission(state=SubmissionState.SCORED, frame_count=1)
     assert scheduled_event(scored, OPEN, SEAL, r.later(0)) is None
+
+
+async def test_old_responses_are_deleted_again_soon_after_the_clock_was_set_back(
+    hosted: Hosted,
+) -> None:
+    """A repeated request is then a new one, and the name is taken."""
+
+    async def created() -> None:
+        request = organiser_pb2.CreateBenchmarkRequest(
+            benchmark_id="dots", benchmark=dots(), request_id="r1"
+        )
+        client = hosted.organiser
+        await client.benchmarks.CreateBenchmark(request, metadata=client.metadata)
+
+    await hosted.expire()
+    hosted.clock.pass_by(days=400)
+    await hosted.expire()
+    hosted.clock.pass_by(days=-400)
+    await hosted.expire()
+    await created()
+    await created()
+    hosted.clock.pass_by(days=8)
+    await hosted.expire()
+    assert (await refusal(created())).reason == "NAME_TAKEN"

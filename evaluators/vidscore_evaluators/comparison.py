@@ -17,6 +17,7 @@ from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats import AUTO, OnError, Pair
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.preparation import Data, DataChoice, check_sides, judged_by, prepare
+from vidscore_evaluators.remote_files import DataPath, data_path
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.selection import ALL, Selected, Selection
 from vidscore_evaluators.selection import select as choose_part
@@ -182,20 +183,20 @@ def named_systems(
     if isinstance(systems, Mapping):
         named = dict(systems)
     else:
-        paths = [Path(path) for path in systems]
+        paths = [data_path(path) for path in systems]
         named = dict(zip(system_names(paths), paths, strict=True))
     if len(named) < 2:
         raise InputError([Fault(f"{len(named) or 'no'} system", "at least two to be compared")])
     return named
 
 
-def system_names(paths: Sequence[Path]) -> list[str]:
+def system_names(paths: Sequence[DataPath]) -> list[str]:
     """A name for each path: its file name, with as many of its folders as make it unique.
 
     Raises:
         InputError: If a path occurs twice.
     """
-    whole = [path.absolute() for path in paths]
+    whole = [Path(path).absolute() for path in paths]
     repeated = [str(path) for row, path in enumerate(paths) if whole[row] in whole[:row]]
     if repeated:
         raise InputError([Fault(f"{path} twice", "each system once") for path in repeated])

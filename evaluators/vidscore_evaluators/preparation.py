@@ -22,7 +22,7 @@ from vidscore_evaluators.formats.plain_arrays import DataFrame, columns_of, read
 from vidscore_evaluators.formats.source import SKIPPED_ROWS, Source, Wanted
 from vidscore_evaluators.plausibility.listed_names import listed_name_warnings
 from vidscore_evaluators.presets import create_evaluators, format_of
-from vidscore_evaluators.remote_files import DataPath, data_path
+from vidscore_evaluators.remote_files import DataPath, data_path, path_text
 from vidscore_evaluators.selection import ALL, Selected, Selection
 from vidscore_evaluators.selection import select as choose_part
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, checked_spec
@@ -336,7 +336,7 @@ def _scene(
         return checked_spec(specification)
     if specification is not None:
         raise ParameterError([Fault("specification and manifest", "one of them")])
-    return read_manifest(Path(manifest))
+    return read_manifest(Path(path_text(manifest)))
 
 
 def _request(

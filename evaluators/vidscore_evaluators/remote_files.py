@@ -93,8 +93,11 @@ def data_path(named: str | os.PathLike[str]) -> DataPath:
 
 
 def path_text(named: str | os.PathLike[str]) -> str:
-    """The string of a path or address; ``file:///a`` is the path /a."""
-    return _ON_DISK.sub("", os.fspath(named))
+    """The string of a path or address; ``file:///a`` is the path /a.
+
+    A path may give bytes, as the entries of `os.scandir` do for a folder of bytes.
+    """
+    return _ON_DISK.sub("", os.fsdecode(named))
 
 
 class RemoteFile(Struct, frozen=True, eq=False):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import vidscore
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.comparison import compare, system_names
 from vidscore_evaluators.errors import InputError, ParameterError
+from vidscore_evaluators.remote_files import RemotePath, write_file
 from vidscore_evaluators.scoring import score
 from vidscore_evaluators.selection import Selection
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
@@ -102,6 +104,19 @@ def test_names_are_as_short_as_they_can_be_and_unique(paths: list[str], names: l
 def test_a_repeated_path_is_refused() -> None:
     with pytest.raises(InputError, match=r"a\.csv twice, expected each system once"):
         system_names([Path("a.csv"), Path("./a.csv")])
+
+
+def test_systems_in_a_list_may_be_addresses_and_other_kinds_of_paths(tmp_path: Path) -> None:
+    """``file:///a.csv`` is the path /a.csv, and entries of a folder of bytes are paths of bytes."""
+    pytest.importorskip("fsspec")
+    (tmp_path / "truth.csv").write_text("sequence,frame,class,x1,y1,x2,y2\ns,0,car,0,0,9,9\n")
+    for name in ("one.csv", "two.csv"):
+        (tmp_path / name).write_text(HEADER + "s,0,car,0,0,9,9,1\n")
+    write_file(RemotePath("memory://runs/three.csv"), (tmp_path / "one.csv").read_bytes())
+    entries: dict[bytes, Any]
+    entries = {entry.name: entry for entry in os.scandir(os.fsencode(tmp_path))}
+    systems = ["memory://runs/three.csv", f"file://{tmp_path}/one.csv", entries[b"two.csv"]]
+    assert compare("f1", entries[b"truth.csv"], systems).systems == ("three", "one", "two")
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,13 @@ from vidscore_evaluators.formats._files import STANDARD_INPUT
 from vidscore_evaluators.formats.source import ReadLimits, Source, Wanted
 from vidscore_evaluators.preparation import Data, DataChoice, prepare
 from vidscore_evaluators.presets import create_evaluators
-from vidscore_evaluators.remote_files import DataPath, RemotePath, data_path, listed_files
+from vidscore_evaluators.remote_files import (
+    DataPath,
+    RemotePath,
+    data_path,
+    listed_files,
+    path_text,
+)
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.shards.dealing import Shard, check_cut
@@ -112,7 +118,7 @@ def reports_by(
     faults = []
     for name, side in {"truth": truth, "detections": detections}.items():
         if isinstance(side, str | os.PathLike):
-            paths[name] = os.fspath(side)
+            paths[name] = path_text(side)
         else:
             faults.append(Fault(type(side).__name__, "a path, with an executor", field=name))
     if faults:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from tests.clients.cli.helpers import run, well
 
+from vidscore_evaluators.remote_files import RemotePath, write_file
+
 FOUND = {"bad": (1, 4, 2, 3, 1, 2), "good": (7, 8, 6, 8, 7, 8)}
 """The number of the eight objects of each sequence that a system finds."""
 
@@ -165,6 +167,18 @@ def test_a_warning_about_the_truth_is_printed_once(folder: Path) -> None:
     assert result.exit_code == 0
     assert result.stderr.count("labels that differ from the ground truth's by case") == 2
     assert len(set(result.stderr.splitlines())) == len(result.stderr.splitlines())
+
+
+def test_systems_may_be_at_addresses(folder: Path) -> None:
+    pytest.importorskip("fsspec")
+    write_file(RemotePath("memory://runs/good.csv"), (folder / "good.csv").read_bytes())
+    systems = (f"file://{folder}/bad.csv", "memory://runs/good.csv")
+    words = ("compare", "f1", "--truth", "truth.csv", "--draws", "20")
+    first, *_ = well(run(*words, *systems)).splitlines()
+    assert first == well(run(*words, "bad.csv", "good.csv")).splitlines()[0]
+    missing = run(*words, "bad.csv", "memory://runs/none.csv")
+    assert missing.exit_code == 1
+    assert "memory://runs/none.csv: file or folder not found" in missing.stderr
 
 
 @pytest.mark.usefixtures("folder")

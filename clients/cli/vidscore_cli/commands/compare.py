@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -41,6 +40,7 @@ from vidscore_cli.reporting import show_warnings
 from vidscore_cli.session import ExitCode
 from vidscore_cli.trust_output import seed_option
 from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.remote_files import RemotePath, data_path
 
 if TYPE_CHECKING:
     from vidscore_evaluators.selection import Selected, Selection
@@ -218,7 +218,7 @@ def _named(words: Sequence[str]) -> dict[str, str]:
 
     split = [name_and_path(word) for word in words]
     try:
-        names = system_names([Path(path) for _, path in split])
+        names = system_names([data_path(path) for _, path in split])
     except InputError as error:
         raise click.UsageError("\n".join(fault.description for fault in error.faults)) from None
     named: dict[str, str] = {}
@@ -242,9 +242,10 @@ def _refuse_missing(named: dict[str, str]) -> None:
 
     known = [*evaluator_names(), *preset_names()]
     for path in named.values():
-        if path in known and not Path(path).exists():
+        place = data_path(path)
+        if path == "-" or isinstance(place, RemotePath) or place.exists():
+            continue
+        if path in known:
             raise click.UsageError(f"found {path} after a system, expected all evaluators first")
-        if path != "-" and not Path(path).exists():
-            near = did_you_mean(path, known)
-            advice = near or "vidscore evaluators lists these"
-            raise click.UsageError(f"{path} is neither a file or folder nor an evaluator; {advice}")
+        advice = did_you_mean(path, known) or "vidscore evaluators lists these"
+        raise click.UsageError(f"{path} is neither a file or folder nor an evaluator; {advice}")

@@ -50,6 +50,7 @@ from vidscore_evaluators.formats.source import (
     Source,
     join_positions,
     listed_names,
+    show_text,
 )
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.runtime import map_threads
@@ -103,9 +104,10 @@ def check_files(
 ) -> None:
     """The same for the files of sequences, whose names may also be invalid for sequences."""
     faults = [
-        Fault(repr(path.name), EXPECTED_STRING, source=str(path.parent))
+        Fault(show_text(name), EXPECTED_STRING, source=str(path))
         for key, path in files.items()
-        if any(parse_string(name) != name for name in key)
+        for name in key
+        if parse_string(name) != name
     ]
     check_count(len(files), root, layout, limits, advice, faults)
 

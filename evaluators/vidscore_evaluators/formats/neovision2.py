@@ -162,9 +162,10 @@ def _find_files(
             key = SequenceKey(domain.name, path.stem)
             if is_folder(path) or not _is_csv(path):
                 others.append(sequence_name(SequenceKey(domain.name, path.name)))
-            elif key in files or any(parse_string(name) != name for name in key):
-                expected = f"a name that stands once, {EXPECTED_STRING}"
-                faults.append(Fault(repr(path.name), expected, source=str(domain)))
+            elif wrong := [name for name in key if parse_string(name) != name]:
+                faults += [Fault(show_text(name), EXPECTED_STRING, str(path)) for name in wrong]
+            elif key in files:
+                faults.append(Fault(repr(path.name), "each sequence once", source=str(domain)))
             else:
                 files[key] = path
     if len(files) > limits.maximum_files:

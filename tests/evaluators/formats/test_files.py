@@ -375,3 +375,25 @@ def test_a_read_error_of_the_disk_is_named() -> None:
         missing("/proc")
     with pytest.raises(InputError, match="/proc/self/mem: input/output error"):
         truth_of(broken)
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("street\t1", {"street\t1/gt/gt.txt": MOT}),
+        ("2\n", {"0001.txt": KITTI, "2\n.txt": KITTI}),
+        ("Tower\t1", {"Park/001.csv": NEOVISION, "Tower\t1/001.csv": NEOVISION}),
+        (" a", {"Park/001.csv": NEOVISION, "Tower/ a.csv": NEOVISION}),
+    ],
+)
+def test_a_name_that_no_sequence_may_have_is_shown_with_its_file(
+    name: str, files: Mapping[str, str], tmp_path: Path
+) -> None:
+    """The name of a sequence may be that of a folder."""
+    for file, content in files.items():
+        write(tmp_path / file, content)
+    with pytest.raises(InputError) as caught:
+        truth_of(tmp_path)
+    [fault] = caught.value.faults
+    assert fault.found == repr(name)
+    assert fault.source == str(tmp_path / list(files)[-1])

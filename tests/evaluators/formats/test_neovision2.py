@@ -224,18 +224,15 @@ def test_other_files_are_ignored_with_a_warning_and_hidden_ones_without(tmp_path
     assert "README.txt, Tower/notes.doc" in warning.message
 
 
-@pytest.mark.parametrize("names", [("a.CSV", "a.csv"), (" a.csv",)])
-def test_a_file_whose_name_repeats_a_sequence_is_an_error(
-    tmp_path: Path, names: tuple[str, ...]
-) -> None:
+def test_a_file_whose_name_repeats_a_sequence_is_an_error(tmp_path: Path) -> None:
     """Of two files of one name, the second would replace the first."""
     write(tmp_path, {"Tower/b": TABLE_4})
-    for name in names:
+    for name in ("a.CSV", "a.csv"):
         (tmp_path / "Tower" / name).write_text(",".join(HEADER) + "\n")
     with pytest.raises(InputError) as raised:
         read(tmp_path)
     [fault] = raised.value.faults
-    assert (fault.source, fault.found) == (str(tmp_path / "Tower"), repr(names[-1]))
+    assert (fault.source, fault.found) == (str(tmp_path / "Tower"), "'a.csv'")
 
 
 def test_a_csv_file_outside_a_domain_is_an_error(tmp_path: Path) -> None:

@@ -43,15 +43,26 @@ def module(name: str, **attributes: object) -> ModuleType:
 # --- ultralytics -----------------------------------------------------------------------------
 
 
-def boxes(rows: list[list[float]], *, with_tracks: bool) -> SimpleNamespace:
-    """Boxes of a result: columns x1, y1, x2, y2, confidence, class, track."""
-    values = np.array(rows).reshape(-1, 7)
-    identities = values[:, 6] if with_tracks else None
-    return SimpleNamespace(xyxy=values[:, :4], conf=values[:, 4], cls=values[:, 5], id=identities)
+class Boxes:
+    """Boxes of a result: rows of x1, y1, x2, y2, confidence, class and, if tracked, track."""
+
+    def __init__(self, *rows: list[float]) -> None:
+        values = np.array(rows).reshape(len(rows), -1 if rows else 6)
+        self.xyxy, self.conf, self.cls = values[:, :4], values[:, 4], values[:, 5]
+        self.is_track = values.shape[1] == 7
+        self.id = values[:, 6] if self.is_track else None
+
+    def __getitem__(self, _chosen: slice) -> Boxes:
+        return Boxes()
 
 
 class Yolo:
-    """A model that gives its callback two batches: two frames, then one without an object."""
+    """A model that gives its callback two batches: two frames, then one without an object.
+
+    The tracker follows an object of the first frame.
+    """
+
+    mode = "predict"
 
     def __init__(self, weights: str) -> None:
         assert weights.endswith(".pt")
@@ -62,26 +73,34 @@ class Yolo:
 
     def predict(self, video: str, *, stream: bool, conf: float, verbose: bool) -> list[object]:
         assert (video, stream, conf, verbose) == ("street.mp4", True, 0.01, False)
-        tracked = boxes([[1, 2, 3.5, 4, 0.75, 2, 7]], with_tracks=True)
-        plain = boxes([[1, 2, 3, 4, 0.5, 0, 0]], with_tracks=False)
-        for batch in ([tracked, plain], [boxes([], with_tracks=False)]):
+        track = [7] if self.mode == "track" else []
+        found, plain = Boxes([1, 2, 3.5, 4, 0.75, 2, *track]), Boxes([1, 2, 3, 4, 0.5, 0])
+        for batch in ([found, plain], [Boxes()]):
             names = {0: "person", 2: "car"}
             results = [SimpleNamespace(boxes=found, names=names) for found in batch]
-            self.call(SimpleNamespace(results=results))
+            self.call(SimpleNamespace(results=results, args=SimpleNamespace(mode=self.mode)))
         return []
 
 
+CAR = {"label": "car", "box": [1, 2, 3.5, 4], "confidence": 0.75}
+PERSON = {"label": "person", "box": [1, 2, 3, 4], "confidence": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("mode", "wanted"),
+    [("predict", [[CAR], [PERSON], []]), ("track", [[{**CAR, "track": 7}], [], []])],
+)
 def test_the_callback_of_ultralytics_writes_every_frame(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    mode: str, wanted: list[object], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    """A frame in which nothing is tracked keeps its boxes, without tracks, which are left out."""
     monkeypatch.setitem(sys.modules, "ultralytics", module("ultralytics", YOLO=Yolo))
+    monkeypatch.setattr(Yolo, "mode", mode)
     monkeypatch.setattr(sys, "argv", ["detect.py", "street.mp4", "street", str(tmp_path / "lines")])
     run_program("detect.py")["lines"].close()
     frames = schema_of_name("jsonl").read((tmp_path / "lines").read_bytes())
     assert [(frame.sensor, frame.number, frame.objects) for frame in frames] == [
-        ("street", 0, [{"label": "car", "box": [1, 2, 3.5, 4], "confidence": 0.75, "track": 7}]),
-        ("street", 1, [{"label": "person", "box": [1, 2, 3, 4], "confidence": 0.5}]),
-        ("street", 2, []),
+        ("street", number, objects) for number, objects in enumerate(wanted)
     ]
 
 

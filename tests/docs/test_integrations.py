@@ -24,19 +24,43 @@ def test_output_of_torchvision_and_transformers_is_scored() -> None:
     assert {label: report.value("ap_50", label=label) for label in AP_50} == AP_50
 
 
-def test_results_of_ultralytics_are_scored() -> None:
-    class Column(np.ndarray):  # A tensor, as far as the program can tell.
+class Boxes:
+    """Boxes of ultralytics: rows of x1, y1, x2, y2, of an id if tracked, of score and class."""
+
+    class _Column(np.ndarray):  # A tensor, as far as the programs can tell.
         def int(self) -> np.ndarray:
             return self.astype(np.int64)
 
-    boxes = SimpleNamespace(
-        xyxy=FOUND, conf=np.array([0.9, 0.8]), cls=np.array([0.0, 1.0]).view(Column)
-    )
-    result = SimpleNamespace(boxes=boxes, names=LABELS)
+    def __init__(self, rows: np.ndarray) -> None:
+        self._rows = rows
+        self.is_track = rows.shape[1] == 7
+        self.xyxy, self.conf, self.cls = rows[:, :4], rows[:, -2], rows[:, -1].view(self._Column)
+        self.id = rows[:, -3] if self.is_track else None
+
+    def __getitem__(self, chosen: slice) -> Boxes:
+        return Boxes(self._rows[chosen])
+
+
+UNTRACKED = Boxes(np.column_stack([FOUND, [0.9, 0.8], [0.0, 1.0]]))
+
+
+def test_results_of_ultralytics_are_scored() -> None:
+    result = SimpleNamespace(boxes=UNTRACKED, names=LABELS)
     target = {"boxes": TRUTH, "labels": np.array([0, 1])}
     score = run_program("score_ultralytics.py")["score_results"]
     report = score([result] * 2, [target] * 2)
     assert {label: report.value("ap_50", label=label) for label in AP_50} == AP_50
+
+
+def test_tracks_of_ultralytics_are_scored_in_frames_without_one_too() -> None:
+    """The tracker follows nothing in the second frame, whose boxes stay as they were found."""
+    tracked = Boxes(np.column_stack([TRUTH, [4.0, 7.0], [0.9, 0.8], [0.0, 1.0]]))
+    results = [SimpleNamespace(boxes=boxes, names=LABELS) for boxes in (tracked, UNTRACKED)]
+    target = {"boxes": TRUTH, "labels": np.array([0, 1]), "track_ids": np.array([1, 2])}
+    score = run_program("score_ultralytics_tracks.py")["score_tracks"]
+    report = score(results, [target] * 2)
+    # Two of four objects, each in a track of its own: DetA and AssA are 1 / 2.
+    assert [report.value(name) for name in ("det_a", "ass_a", "hota")] == [0.5, 0.5, 0.5]
 
 
 def test_every_metric_of_the_dashboard_exists_on_servers() -> None:

@@ -300,6 +300,7 @@ class _Builder:
                 # The conversion of the float 2**63 differs between processors.
                 wrong = (column != array) | (np.abs(array.astype(np.float64)) >= 2.0**63)
                 self._refuse(name, wrong, array, "an integer")
+                column[wrong] = 0  # which no other check refuses
         return self._fitted(name, column, length, default)
 
     def _flags(self, name: str, values: ArrayLike, length: int | None, bits: Any) -> AnyArray:

@@ -237,6 +237,21 @@ def test_later_changes_of_the_input_do_not_reach_the_annotations() -> None:
             ["entry 0, track_ids: found -2, expected -1 (no track), 0 or more"],
         ),
         (
+            {"track_ids": [float("nan"), 0.0, 1.0]},
+            ["entry 0, track_ids: found nan, expected an integer"],
+        ),
+        (
+            {"track_ids": np.array([0, 2**63, 1], dtype=np.uint64)},
+            [f"entry 1, track_ids: found {2**63}, expected an integer"],
+        ),
+        (
+            {"label_indices": [0.0, float("nan"), 1.0], "object_flags": [float("inf"), 0.0, 0.0]},
+            [
+                "entry 1, label_indices: found nan, expected an integer",
+                "entry 0, object_flags: found inf, expected an integer",
+            ],
+        ),
+        (
             {"columns": {"area": [1.0, float("inf"), 0.0]}},
             ["entry 1, columns.area: found inf, expected a finite number, or NaN"],
         ),

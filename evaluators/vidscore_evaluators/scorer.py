@@ -12,7 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from vidscore_evaluators.annotations import ARITIES, Annotations, ObjectFlag, SequenceKey, Side
+from vidscore_evaluators.annotations import (
+    ARITIES,
+    QUADRILATERAL,
+    Annotations,
+    ObjectFlag,
+    SequenceKey,
+    Side,
+)
 from vidscore_evaluators.arguments import check_arguments
 from vidscore_evaluators.arrays import AnyArray, FlagArray, as_names, hidden_values
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
@@ -296,11 +303,16 @@ def _fields(side: Side, objects: Any, *, prefer_names: bool) -> dict[str, Any]:
 
 
 def _attributes(detections: Any, *, prefer_names: bool) -> dict[str, Any]:
-    """The fields of supervision's ``Detections``, whose data may include class names."""
-    names = (getattr(detections, "data", None) or {}).get("class_name")
+    """The fields of supervision's ``Detections``.
+
+    Its data may include class names, and the corners of oriented boxes, which count instead of the
+    upright boxes around them.
+    """
+    data = getattr(detections, "data", None) or {}
+    names, corners = data.get("class_name"), data.get("xyxyxyxy")
     numbers = detections.class_id
     return {
-        "xyxy": detections.xyxy,
+        "boxes": detections.xyxy if corners is None else np.reshape(corners, (-1, QUADRILATERAL)),
         "confidence": detections.confidence,
         "class_id": names if numbers is None or (prefer_names and names is not None) else numbers,
         "tracker_id": detections.tracker_id,

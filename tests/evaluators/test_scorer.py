@@ -187,6 +187,20 @@ def test_a_scorer_without_label_names_uses_those_of_supervision() -> None:
     assert scorer.value("true_positives", label="car") == 1
 
 
+def test_oriented_boxes_of_supervision_are_scored_by_their_corners() -> None:
+    """A diamond has half the area of the upright box around it, which supervision gives too."""
+    corners = np.array([[[5.0, 0.0], [10.0, 5.0], [5.0, 10.0], [0.0, 5.0]]])
+    around = np.array([[0.0, 0.0, 10.0, 10.0]])
+    oriented = Detections(around, data={"xyxyxyxy": corners})
+    for found, hits in ((oriented, 0), (Detections(around), 1)):
+        scorer = Scorer("f1", base="polygon", threshold=0.6)
+        scorer.update(0, truth=around, detections=found)
+        assert scorer.value("true_positives") == hits
+    scorer = Scorer("f1", base="polygon", threshold=0.99)
+    scorer.update(0, truth=oriented, detections=corners.reshape(1, 8))
+    assert scorer.value("true_positives") == 1
+
+
 def test_a_class_without_a_name_is_named_by_its_digits() -> None:
     scorer = Scorer("f1")
     scorer.update(0, truth={"boxes": BOX, "labels": [12]}, detections=Detections(BOX))

@@ -256,7 +256,7 @@ def _guess_words(words: list[str]) -> str | Unknown | None:
     if len(words) == len(yolo.COLUMNS) + 1 and all(are_parts[:-1]) and _is_track(words[-1]):
         return TRACKED_YOLO
     parts = all(are_parts)
-    if parts and len(words) >= 7 and len(words) % 2 == 1:
+    if parts and len(words) >= 7:
         return POLYGONS
     if len(words) in _MOT_COLUMNS and not parts and len(words) > 6:
         return mot.NAME

@@ -138,9 +138,10 @@ def test_rows_of_confidence_and_track_id_are_named(tmp_path: Path, track: str) -
     root = labels(tmp_path / "a", {"1.txt": f"{ROW.strip()} 0.5 {track}\n"})
     (fault,) = validate_file(root, side=Side.DETECTIONS, image_size=SIZE)
     assert fault.found == "rows of YOLO boxes with a confidence and a track id"
-    root = labels(tmp_path / "b", {"1.txt": f"{ROW.strip()} 0.5 0.75\n"})
-    (fault,) = validate_file(root, image_size=SIZE)
-    assert fault.found.startswith("rows of polygons")
+    for name, rest in (("b", "0.5 0.75"), ("c", "0.5 0.75 0.9")):  # c: with a confidence
+        root = labels(tmp_path / name, {"1.txt": f"{ROW.strip()} {rest}\n"})
+        (fault,) = validate_file(root, image_size=SIZE)
+        assert fault.found.startswith("rows of polygons")
 
 
 def test_files_of_five_and_of_six_values_are_recognised(tmp_path: Path) -> None:

@@ -451,7 +451,7 @@ def report_from_dict(document: Mapping[str, Any]) -> Report:
     )
 
 
-_Wanted = Mapping[str, tuple[str | None, Iterable[str | None]]]
+_Wanted = Mapping[str, tuple[object, Iterable[str | None]]]
 """For each kind of name: the name that was asked for, and the names that exist."""
 
 
@@ -459,14 +459,17 @@ def _names_there_are(wanted: _Wanted) -> str:
     """Advice about the first name that does not exist, or about the first kind if all exist."""
     known = {kind: sorted({*names} - {None}, key=str) for kind, (_, names) in wanted.items()}
     strange = (
-        (kind, str(name))
+        (kind, name)
         for kind, (name, _) in wanted.items()
         if name is not None and name not in known[kind]
     )
     kind, name = next(strange, (next(iter(wanted)), ""))
     names = [str(one) for one in known[kind]]
+    if names and not isinstance(name, str):  # data may have integers for names
+        strings = first_of(list(map(repr, names)), NAMES_LISTED)
+        return f"{kind} of this report are strings: {strings}"
     listed = first_of(names, NAMES_LISTED) or "none"
-    return did_you_mean(name, names) or f"{kind} of this report: {listed}"
+    return did_you_mean(str(name), names) or f"{kind} of this report: {listed}"
 
 
 def row_block(row: Row) -> Block:

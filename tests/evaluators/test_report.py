@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -114,10 +115,11 @@ def test_a_missing_value_is_a_key_error_that_names_the_measures() -> None:
         ("f1", {"domain": "d", "label": "car", "sequence": "S"}, "did you mean s?"),
         ("f1", {"domain": "x"}, "domains of this report: d"),
         ("hits", {"domain": "d"}, "measures of this report: f1, hits"),
+        ("f1", {"label": 1}, "classes of this report are strings: 'bus', 'car'"),
     ],
 )
 def test_a_name_without_scores_is_reported_with_the_known_ones(
-    measure: str, names: dict[str, str], advice: str
+    measure: str, names: dict[str, Any], advice: str
 ) -> None:
     with pytest.raises(KeyError) as caught:
         REPORT.value(measure, **names)

@@ -209,4 +209,6 @@ def _unit(measure: str, report: Report) -> str:
 
 def _unknown(field: str, found: object, expected: str, known: Sequence[str]) -> ParameterError:
     advice = name_advice(str(found), known) if known else "there are none"
+    if known and not isinstance(found, str):
+        advice = f"give a string, such as {known[0]!r}"
     return ParameterError([Fault(repr(found), expected, field=field, advice=advice)])

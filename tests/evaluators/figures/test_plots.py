@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from itertools import product
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -188,6 +189,11 @@ def test_a_curve_without_a_defined_point_says_so() -> None:
         ),
         (
             "f1_by_threshold",
+            {"label": 1},
+            "label: found 1, expected a label that has this curve; give a string, such as 'car'",
+        ),
+        (
+            "f1_by_threshold",
             {"y": "recall"},
             "y: found 'recall', expected a column of the curve; there are threshold, f1, n",
         ),
@@ -199,10 +205,10 @@ def test_a_curve_without_a_defined_point_says_so() -> None:
     ],
 )
 def test_an_unknown_curve_is_refused_with_the_known_ones(
-    name: str, options: dict[str, str], message: str
+    name: str, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ParameterError) as caught:
-        F1.plot(name, ax=Figure().subplots(), **options)  # type: ignore[arg-type]
+        F1.plot(name, ax=Figure().subplots(), **options)
     assert str(caught.value) == message
 
 

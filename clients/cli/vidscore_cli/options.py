@@ -201,9 +201,9 @@ def selection_options() -> Decorator:
 
             names = ("domains", "sequences", "labels")
             typed = {name: given.pop(f"only_{name}") or None for name in names}
-            frames = ",".join(given.pop("only_frames")) or None
+            ranges = given.pop("only_frames")
             try:
-                selection = Selection(**typed, frames=frames)
+                selection = Selection(**typed, frames=",".join(ranges) if ranges else None)
             except ParameterError as error:
                 text = error.faults[0].description
                 raise click.BadParameter(text, param_hint="--frames") from None

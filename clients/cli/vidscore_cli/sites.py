@@ -212,6 +212,13 @@ def _table_of(site: ServerChoice) -> dict[str, Any]:
     return {key: value for key, value in table.items() if value}
 
 
+_NEVER_EMPTY = {
+    "server": "host:port, [address]:port or unix:path",
+    "token": "the secret of a token",
+}
+"""Options that would otherwise mean the server, or the token, of the environment or of a site."""
+
+
 def choose_server(
     typed: Mapping[str, Any], site_name: str | None, environment: Mapping[str, str | None]
 ) -> ServerChoice:
@@ -226,12 +233,12 @@ def choose_server(
         environment: Values of ``server`` and ``token`` in the environment.
 
     Raises:
-        click.ClickException: If the server is empty, there is no such site, it has another server
-            than the typed one, or the file of sites cannot be read.
+        click.ClickException: If the server or the token is empty, there is no such site, it has
+            another server than the typed one, or the file of sites cannot be read.
     """
-    if typed["server"] == "":  # from a variable that is not set; it would mean another server
-        expected = "expected host:port, [address]:port or unix:path"
-        raise click.UsageError(f"--server: found '', {expected}")
+    for name, expected in _NEVER_EMPTY.items():
+        if typed[name] == "":  # from a variable that is not set
+            raise click.UsageError(f"--{name}: found '', expected {expected}")
     sites = read_sites()
     named = None if site_name is None else sites.named(site_name)
     if named is not None and typed["server"] not in {None, named.address}:

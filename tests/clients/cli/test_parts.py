@@ -108,7 +108,7 @@ def test_an_unknown_name_is_a_usage_error_with_a_suggestion(sides: list[str]) ->
     assert "found label 'cars', expected a label that f1 scores; did you mean car?" in result.stderr
 
 
-@pytest.mark.parametrize("frames", ["1:0", "one", "0-5"])
+@pytest.mark.parametrize("frames", ["1:0", "one", "0-5", ""])
 def test_invalid_frames_are_a_usage_error(sides: list[str], frames: str) -> None:
     result = run("score", "f1", *sides, "--frames", frames)
     assert result.exit_code == 2

@@ -105,6 +105,14 @@ def test_an_empty_server_is_not_replaced_by_the_default() -> None:
     assert "--server: found '', expected host:port" in result.stderr
 
 
+def test_an_empty_token_is_not_replaced_by_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unset shell variable would otherwise mean another person."""
+    monkeypatch.setenv("VIDSCORE_TOKEN", "of-the-organiser")
+    result = run("health", "--server", "127.0.0.1:1", "--token", "")
+    assert result.exit_code == 2
+    assert "--token: found '', expected the secret of a token" in result.stderr
+
+
 @pytest.mark.usefixtures("kept")
 def test_an_unknown_site_is_a_usage_error_that_lists_the_known_ones() -> None:
     result = run("health", "--site", "lub")

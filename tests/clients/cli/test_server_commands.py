@@ -14,6 +14,7 @@ from tests.clients.cli.helpers import as_remote, example_report, run, run_binary
 from vidscore_cli.commands.stream import ReplayProgress
 from vidscore_cli.demo.network import ServerProcess
 from vidscore_cli.main import cli
+from vidscore_cli.session import ExitCode
 from vidscore_client import Coverage, LiveReport
 from vidscore_server.domain.administration import initialise
 from vidscore_server.settings import setting_names
@@ -129,6 +130,18 @@ def test_an_unreachable_server_is_exit_code_3(data: Path) -> None:
         result = run(*arguments, "--server", NOBODY)
         assert (result.exit_code, result.stdout) == (3, "")
         assert f"no server answers at {NOBODY}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [("submission", "outcomes", "sky/falcon"), ("benchmark", "read-truth", "sky", "t")]
+)
+def test_what_resumes_after_a_break_does_not_wait_for_a_server_that_never_answered(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(*command, "--server", NOBODY)
+    assert result.exit_code == ExitCode.UNREACHABLE
+    assert f"no server answers at {NOBODY}" in result.stderr
 
 
 @pytest.mark.slow

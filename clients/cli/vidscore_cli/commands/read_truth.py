@@ -10,6 +10,7 @@ from vidscore_cli.output import SECRET_MODE, check_file, say, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.remote import open_client, to_annotations
 from vidscore_cli.sites import ServerChoice
+from vidscore_cli.waiting import Breaks
 from vidscore_evaluators.names import counted
 
 FORMATS_OF_FILES = ("generic-csv", "coco-json", "spotgeo-json")
@@ -55,9 +56,9 @@ def read_truth(
     path = check_file(file)
     with ProgressBar() as bar, open_client(server) as client:
         bar.stage("reading")
-        parts = [
-            to_annotations(frames) for frames in client.benchmarks.read_truth(benchmark, revision)
-        ]
+        name = client.benchmarks.get(benchmark).name  # fails at once if no server answers
+        read = client.benchmarks.read_truth(name, revision, retry=Breaks(bar.say).retry())
+        parts = [to_annotations(frames) for frames in read]
     if not parts:
         raise click.ClickException(f"the truth of {benchmark} has no frames")
     truth = concatenate(parts)

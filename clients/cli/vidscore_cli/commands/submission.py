@@ -179,9 +179,11 @@ def outcomes(
     a file may contain hidden truth, so only you can read it.
     """
     check_outcome_output(output)
+    retry = Breaks(partial(say, err=True)).retry()
     with open_client(server) as client, open_outcomes(output, SECRET_MODE) as writer:
+        name = client.submissions.get(submission).name  # fails at once if no server answers
         for part in client.submissions.outcomes(
-            submission, evaluator, threshold=at_threshold, confidence=at_confidence
+            name, evaluator, threshold=at_threshold, confidence=at_confidence, retry=retry
         ):
             writer.write(to_outcomes(part), part.evaluator)
 

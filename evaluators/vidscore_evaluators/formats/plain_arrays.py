@@ -57,11 +57,16 @@ def columns_of(data: Any, name: str) -> Mapping[str, Any]:
         (N,) arrays or sequences by name. Missing values are None or NaN.
 
     Raises:
-        InputError: If it has no columns, or is not yet computed.
+        InputError: If it has no columns, or two of one name, or is not yet computed.
         MissingExtraError: If narwhals is needed and not installed.
     """
     if callable(getattr(data, "keys", None)) and not isinstance(data, type):
-        return {str(column): data[column] for column in data.keys()}  # noqa: SIM118 - also no Mapping
+        found: dict[str, Any] = {}
+        for column in data.keys():  # noqa: SIM118 - also no Mapping
+            if str(column) in found:
+                raise _repeated(name, f"column {column}")
+            found[str(column)] = data[column]
+        return found
     try:
         import narwhals  # noqa: PLC0415 - an extra
     except ImportError:
@@ -70,7 +75,10 @@ def columns_of(data: Any, name: str) -> Mapping[str, Any]:
         raise MissingExtraError(
             f"Data frames such as {_type_name(data)}", "narwhals", _EXTRA
         ) from None
-    frame = narwhals.from_native(data, pass_through=True)
+    try:
+        frame = narwhals.from_native(data, pass_through=True)
+    except narwhals.exceptions.DuplicateError:
+        raise _repeated(name) from None
     if isinstance(frame, narwhals.LazyFrame):
         raise _refused(data, name, "a computed data frame", "call collect() first")
     if not isinstance(frame, narwhals.DataFrame):
@@ -94,6 +102,10 @@ def _array(series: Any) -> Any:
 
 def _refused(data: Any, name: str, expected: str, advice: str | None = None) -> InputError:
     return InputError([Fault(_type_name(data), expected, source=name, advice=advice)])
+
+
+def _repeated(name: str, field: str | None = None) -> InputError:
+    return InputError([Fault("a column twice", "each column once", source=name, field=field)])
 
 
 def _type_name(data: Any) -> str:

@@ -113,6 +113,19 @@ def test_a_value_without_columns_is_refused(data: Any, kind: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        pd.concat([pd.DataFrame(COLUMNS), pd.DataFrame({"x": [1, 2, 3]})], axis=1),
+        dict[Any, Any](COLUMNS) | {1: [1, 2, 3], "1": [1, 2, 3]},
+        pa.table([[1], [2]], names=["x", "x"]),
+    ],
+)
+def test_columns_of_one_name_are_refused(data: Any) -> None:
+    with pytest.raises(InputError, match="found a column twice, expected each column once"):
+        columns_of(data, "truth")
+
+
 def test_integers_of_128_bits_are_read_exactly() -> None:
     """numpy has no such type."""
     wide = pl.DataFrame(COLUMNS).with_columns(pl.col("frame").cast(pl.Int128))

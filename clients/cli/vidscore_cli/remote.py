@@ -280,7 +280,7 @@ def in_typed_words(error: InputError) -> str:
 def _no_service(server: ServerChoice, error: UnavailableError | DeadlineError) -> str:
     if error.reason != error.code:
         return f"the server at {server.address} cannot serve this now: {error}"
-    cause = _without_grpc_talk(str(error))  # no server has said why
+    cause = without_grpc_talk(str(error))  # no server has said why
     if cause == "Socket closed":  # by a server that expects TLS, or another certificate
         cause = f"{cause}; {no_answer_advice(server)}"
     return f"no server answers at {server.address}: {cause}"
@@ -298,7 +298,7 @@ def no_answer_advice(server: ServerChoice) -> str:
     )
 
 
-def _without_grpc_talk(text: str) -> str:
+def without_grpc_talk(text: str) -> str:
     """The cause alone if grpc lists every address that it tried."""
     if "WRONG_VERSION_NUMBER" in text:
         return "this port is not encrypted; omit --tls and its files"

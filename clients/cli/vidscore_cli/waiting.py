@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from vidscore_cli.remote import without_grpc_talk
 from vidscore_evaluators.names import counted
 
 if TYPE_CHECKING:
@@ -51,9 +52,10 @@ class Breaks:
             self._first_s = now_s
             self._told.clear()
         self._last_s = now_s
-        if now_s - self._first_s >= TELL_S and error.message not in self._told:
-            self._told.add(error.message)
-            self._tell(f"waiting for the server: {error.message}")
+        reason = without_grpc_talk(error.message)
+        if now_s - self._first_s >= TELL_S and reason not in self._told:
+            self._told.add(reason)
+            self._tell(f"waiting for the server: {reason}")
 
     def over(self) -> None:
         """Note that the server has answered."""
@@ -105,7 +107,8 @@ def _watch(stream: SubmissionStream, tell: Callable[[str], object], done: thread
                 told.clear()
         elif time.monotonic() - since_s >= TELL_S:
             why = stream.last_break
-            reason = f"no answer for {TELL_S:g} s" if why is None else why.message
+            message = f"no answer for {TELL_S:g} s" if why is None else why.message
+            reason = without_grpc_talk(message)
             if reason not in told:
                 told.add(reason)
                 waiting = counted(stream.undelivered_frames, "frame")

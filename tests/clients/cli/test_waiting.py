@@ -60,6 +60,18 @@ def test_lasting_breaks_are_reported_with_each_reason_once_and_their_end() -> No
     ]
 
 
+def test_a_reason_is_told_without_the_addresses_that_grpc_lists() -> None:
+    said: list[str] = []
+    breaks = Breaks(said.append, iter([0.0, 6.0]).__next__)
+    told = (
+        "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: "
+        "Failed to connect to remote host: Connection refused"
+    )
+    for _ in range(2):
+        breaks.broke(UnavailableError(told))
+    assert said == ["waiting for the server: Connection refused"]
+
+
 def test_a_break_long_after_the_last_one_is_a_new_one() -> None:
     said: list[str] = []
     times_s = iter([0.0, 100.0, 104.0])

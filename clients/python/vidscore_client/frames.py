@@ -261,7 +261,7 @@ def integers(
     Raises:
         InputError: If it is not a column of `length` integers, or one is too large.
     """
-    expected = "integers" if length is None else f"{length} integers"
+    expected = "integers" if length is None else counted(length, "integer")
     _refuse_hidden(name, values, expected)
     try:
         array = np.array(values) if copy else np.asarray(values)

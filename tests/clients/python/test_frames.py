@@ -158,6 +158,18 @@ def single(coordinates: Any = BOX, **arguments: Any) -> SingleFrame:
     )
 
 
+@pytest.mark.parametrize("labels", [{"car", "bus"}, {"car": 1, "bus": 2}])
+def test_labels_without_an_order_are_refused(labels: Any) -> None:
+    """The order of a set differs from run to run, and each label belongs to one object."""
+    with pytest.raises(InputError, match=r"labels: found .*, expected 2 strings, one for"):
+        single(BOX * 2, labels=labels)
+
+
+def test_a_wrong_number_of_integers_is_reported_with_the_expected_one() -> None:
+    with pytest.raises(InputError, match=r"track_ids: found shape \(2,\), expected 1 integer$"):
+        single(track_ids=[1, 2])
+
+
 def test_plain_lists_arrays_and_empty_frames_are_accepted() -> None:
     assert single([[0, 0, 1, 1], [2, 2, 3, 3]]).object_count == 2
     assert single(np.zeros((3, 4), dtype=np.float32)).object_count == 3

@@ -76,8 +76,13 @@ def _is_evaluator(value: Any) -> bool:
     return isinstance(value, str)
 
 
+def _has_order(value: Any) -> bool:
+    """Whether it is several values, in an order that is the same in each run."""
+    return isinstance(value, Collection) and not isinstance(value, str | Mapping | set | frozenset)
+
+
 def _are_evaluators(value: Any) -> bool:
-    if isinstance(value, Collection) and not isinstance(value, str | Mapping):
+    if _has_order(value):
         return all(map(_is_evaluator, value))
     return _is_evaluator(value)
 
@@ -87,7 +92,7 @@ def _is_path(value: Any) -> bool:
 
 
 def _are_systems(value: Any) -> bool:
-    if isinstance(value, Collection) and not isinstance(value, str | Mapping):
+    if _has_order(value):
         return all(map(_is_path, value))
     return isinstance(value, Mapping)
 

@@ -68,7 +68,10 @@ def test_on_error_accepts_only_refuse_and_skip(call: Call, found: Any) -> None:
 
 
 @pytest.mark.parametrize("call", [_score, _outcomes, _compare])
-@pytest.mark.parametrize("found", [None, [1], 3, b"f1", EvaluatorSpec(3), EvaluatorSpec("f1", 3)])  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    "found",
+    [None, [1], 3, b"f1", {"f1"}, EvaluatorSpec(3), EvaluatorSpec("f1", 3)],  # type: ignore[arg-type]
+)
 def test_an_evaluator_is_a_name_or_a_specification_or_several_of_them(
     call: Call, found: Any
 ) -> None:
@@ -81,7 +84,7 @@ def test_an_evaluator_is_a_name_or_a_specification_or_several_of_them(
 @pytest.mark.parametrize(
     "evaluator", [["f1"], ("f1", EvaluatorSpec("map")), {"f1": 1}.keys(), np.array(["f1"])]
 )
-def test_several_evaluators_may_be_any_collection(evaluator: Any) -> None:
+def test_several_evaluators_may_be_any_collection_with_an_order(evaluator: Any) -> None:
     assert len(_score(evaluator=evaluator)) == len(evaluator)
 
 
@@ -145,8 +148,9 @@ def test_a_path_is_a_string_or_a_path(path: Any) -> None:
         read(path)
 
 
-@pytest.mark.parametrize("systems", [3, "t.csv", [3, 4], [{}, {}]])
+@pytest.mark.parametrize("systems", [3, "t.csv", [3, 4], [{}, {}], frozenset(["t.csv"])])
 def test_systems_are_a_mapping_by_name_or_a_list_of_paths(systems: Any) -> None:
+    """The first one is compared with the others, and the order of a set differs from run to run."""
     expected = "detections by name (a dictionary), or a list of paths"
     with pytest.raises(ParameterError) as caught:
         compare("f1", "t.csv", systems)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vidscore_client._limits import cut_smaller, limited
-from vidscore_client._values import counted, shown
+from vidscore_client._values import UNORDERED, counted, shown
 from vidscore_client.errors import InputError, VidscoreError
 from vidscore_client.frames import (
     MAXIMUM_INDEX,
@@ -160,7 +160,7 @@ def _labels(labels: Sequence[str | int], count: int) -> tuple[str, ...]:
     expected = f"{counted(count, 'string')}, one for each object"
     if isinstance(labels, str):
         raise InputError("labels", "a string", expected)
-    if isinstance(labels, Set | Mapping) or not isinstance(labels, Iterable):
+    if isinstance(labels, UNORDERED) or not isinstance(labels, Iterable):
         raise InputError("labels", shown(labels), expected)
     names = tuple(label_text(label) for label in labels)
     if len(names) != count:

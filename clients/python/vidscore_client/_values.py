@@ -23,6 +23,10 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+UNORDERED = (set, frozenset, Mapping)
+"""Types that cannot hold a value for each object; the order of a set differs from run to run."""
+
+
 def is_list(value: object) -> bool:
     """Whether it is a sequence, including arrays, but not a text."""
     return isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping | Set)

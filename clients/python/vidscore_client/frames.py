@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vidscore_client._values import counted, is_list, shown
+from vidscore_client._values import UNORDERED, counted, is_list, shown
 from vidscore_client.errors import InputError
 from vidscore_client.masks import Masks, masks_of
 
@@ -111,7 +111,7 @@ class Frames:
     def __post_init__(self) -> None:
         """Convert the columns to arrays, and check that they fit together."""
         self._check_sequences()
-        if isinstance(self.labels, str) or not isinstance(self.labels, Iterable):
+        if isinstance(self.labels, (str, *UNORDERED)) or not isinstance(self.labels, Iterable):
             raise InputError("labels", shown(self.labels), "a list of strings")
         self._set("labels", tuple(label_text(label) for label in self.labels))
         self._set("frame_numbers", integers("frame_numbers", self.frame_numbers))

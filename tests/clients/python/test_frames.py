@@ -163,6 +163,8 @@ def test_labels_without_an_order_are_refused(labels: Any) -> None:
     """The order of a set differs from run to run, and each label belongs to one object."""
     with pytest.raises(InputError, match=r"labels: found .*, expected 2 strings, one for"):
         single(BOX * 2, labels=labels)
+    with pytest.raises(InputError, match=r"labels: found .*, expected a list of strings"):
+        Frames(**columns(labels=labels))
 
 
 def test_a_wrong_number_of_integers_is_reported_with_the_expected_one() -> None:

@@ -71,7 +71,8 @@ def _names(given: Any) -> tuple[str, ...] | None:
         raise ValueError("a name or several")
     if not names:
         raise ValueError("a name or several; None chooses all")
-    return tuple(dict.fromkeys(names))
+    # The order of a set differs from run to run, and reports show the names.
+    return tuple(sorted(names) if isinstance(given, set | frozenset) else dict.fromkeys(names))
 
 
 def _frame_ranges(

@@ -319,6 +319,13 @@ def test_an_empty_list_of_names_does_not_select_everything(field: str, names: An
         Selection(**{field: names})
 
 
+@pytest.mark.parametrize("kind", [set, frozenset])
+def test_names_in_a_set_are_sorted(kind: Callable[[list[str]], Any]) -> None:
+    """Its order differs from run to run, and the same selection gives the same report."""
+    names = [f"s{number:02}" for number in range(50)]
+    assert Selection(sequences=kind(names)).sequences == tuple(names)
+
+
 def test_names_of_a_report_are_an_array() -> None:
     with pytest.raises(InputError, match="sequences: found 'ab', expected an array of names"):
         from_dict(Selection, {"sequences": "ab"})

@@ -12,7 +12,9 @@ systems tie in a draw, each is above the other in half of it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import groupby
 from typing import Any
 
@@ -33,6 +35,14 @@ from vidscore_evaluators.trust.systems import Contest, Drawn, Request, bare_repo
 DRAWS = 1000
 COVERAGE = 0.95
 DRAWS_PER_JOB = 50
+"""Least number of draws that a job scores."""
+
+JOBS = 32
+"""Maximum number of jobs per system; each of them reads all tallies."""
+
+BLOCK = 64
+"""Number of tallies that are merged once for all draws in which each of them counts once."""
+
 
 LEAST_SEQUENCES = 5
 """Number of sequences below which no two systems are told apart. Of two systems that are equal on
@@ -154,12 +164,17 @@ def bootstrap(
 
 
 def sequence_tallies(evaluator: Evaluator[Any], contest: Contest) -> list[tuple[bytes, ...]]:
-    """For each system, the tallies of its parts in the order of `drawn_parts`."""
+    """For each system, the tallies of its parts in the order of `drawn_parts`.
+
+    They have no input summary: it is most of a small tally, and a draw gives no warnings.
+    """
     parts = drawn_parts(contest)
     truth = [part.of(contest.truth) for part in parts]
     return [
         tuple(
-            tally_to_bytes(evaluator.tally(own, part.of(detections)))
+            tally_to_bytes(
+                dataclasses.replace(evaluator.tally(own, part.of(detections)), input_summary={})
+            )
             for part, own in zip(parts, truth, strict=True)
         )
         for detections in contest.systems.values()
@@ -192,9 +207,10 @@ def score_draws(
     request = Request.of(evaluator)
     # Few sequences have few different draws: two have three.
     different, places = np.unique(times, axis=0, return_inverse=True)
-    firsts = range(0, len(different), DRAWS_PER_JOB)
+    size = max(DRAWS_PER_JOB, math.ceil(len(different) / JOBS))
+    firsts = range(0, len(different), size)
     jobs = [
-        _DrawsJob(request, of_system, different[first : first + DRAWS_PER_JOB], drawn)
+        _DrawsJob(request, of_system, different[first : first + size], drawn)
         for of_system in tallies
         for first in firsts
     ]
@@ -282,24 +298,41 @@ class Draw(Struct, frozen=True):
 
 
 def _score_draws(job: _DrawsJob) -> list[Draw]:
-    evaluator = job.request.create()
-    tallies = [tally_from_bytes(data) for data in job.tallies]
-    copies: dict[tuple[int, int], Tally] = {}
+    evaluator, merged = job.request.create(), _merger(job)
     drawn = []
     for row in job.times.tolist():
-        wanted = [(index, number) for index, times in enumerate(row) for number in range(times)]
-        for index, number in wanted:
-            if (index, number) not in copies:
-                copies[index, number] = (
-                    copy_of(tallies[index], number)
-                    if job.parts is Drawn.SEQUENCES
-                    else dataclasses.replace(tallies[index], input_summary={})
-                )
-        parts = [copies[key] for key in wanted]
-        scores = _without_sequences(evaluator.scores(merge_tallies(parts)))
+        scores = _without_sequences(evaluator.scores(merged(row)))
         rank_key = evaluator.rank_key(bare_report(evaluator, scores))
         drawn.append(Draw(rank_key, scores_by_key(scores)))
     return drawn
+
+
+def _merger(job: _DrawsJob) -> Callable[[list[int]], Tally]:
+    """A function from the number of times that each tally counts to their merged tally."""
+    tallies = list(map(tally_from_bytes, job.tallies))
+
+    @cache
+    def copy(index: int, number: int) -> Tally:
+        if job.parts is Drawn.SEQUENCES:
+            return copy_of(tallies[index], number)
+        return dataclasses.replace(tallies[index], input_summary={})
+
+    @cache
+    def block(first: int) -> Tally:
+        """Each tally of a block once: of thousands of sequences, few are exchanged at a time."""
+        last = min(first + BLOCK, len(tallies))
+        return merge_tallies([copy(index, 0) for index in range(first, last)])
+
+    def parts(times: list[int]) -> Iterator[Tally]:
+        for first in range(0, len(times), BLOCK):
+            of_block = times[first : first + BLOCK]
+            if set(of_block) == {1}:
+                yield block(first)
+            else:
+                for index, count in enumerate(of_block, first):
+                    yield from (copy(index, number) for number in range(count))
+
+    return lambda times: merge_tallies(list(parts(times)))
 
 
 def _without_sequences(scores: Scores) -> Scores:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +11,10 @@ from tests.evaluators.trust.contests import points_contest
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, concatenate
 from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.report import Number
-from vidscore_evaluators.tally import Tally, merge_tallies
+from vidscore_evaluators.report import Number, Report, Scores
+from vidscore_evaluators.tally import merge_tallies
 from vidscore_evaluators.trust import resampling
 from vidscore_evaluators.trust.ranking import examine
 from vidscore_evaluators.trust.resampling import (
@@ -25,9 +26,10 @@ from vidscore_evaluators.trust.resampling import (
     draw_sequences,
     percentile_intervals,
     score_draws,
+    scores_by_key,
     sequence_tallies,
 )
-from vidscore_evaluators.trust.systems import Contest, only_sequence
+from vidscore_evaluators.trust.systems import Contest, bare_report, only_sequence
 
 KEYS = [SequenceKey("", str(number)) for number in range(1, 6)]
 
@@ -83,16 +85,35 @@ def test_equal_draws_are_scored_once_and_stay_in_place(monkeypatch: pytest.Monke
     tallies = sequence_tallies(evaluator, contest)
     times = np.array([[2, 0, 1, 1, 1], [1, 1, 1, 1, 1], [2, 0, 1, 1, 1], [0, 5, 0, 0, 0]])
     one_by_one = [score_draws(evaluator, tallies, times[row : row + 1]) for row in range(4)]
-    merged: list[Sequence[Tally]] = []
+    scored: list[Scores] = []
 
-    def noted(parts: Sequence[Tally]) -> Tally:
-        merged.append(parts)
-        return merge_tallies(parts)
+    def noted(evaluator: Evaluator[Any], scores: Scores) -> Report:
+        scored.append(scores)
+        return bare_report(evaluator, scores)
 
-    monkeypatch.setattr(resampling, "merge_tallies", noted)
+    monkeypatch.setattr(resampling, "bare_report", noted)
     found = score_draws(evaluator, tallies, times)
     assert found == [[one[system][0] for one in one_by_one] for system in range(len(tallies))]
-    assert len(merged) == 3 * len(tallies)
+    assert len(scored) == 3 * len(tallies)
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 5])
+def test_sequences_that_are_merged_beforehand_change_no_score(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blocks occur whole, in part and not at all; the last draw is everything once."""
+    evaluator, contest = create_evaluator("spotgeo"), points_contest()
+    tallies = sequence_tallies(evaluator, contest)
+    times = np.array([[1, 1, 0, 1, 2], [0, 0, 1, 1, 3], [1, 0, 1, 1, 1], [1, 1, 1, 1, 1]])
+    monkeypatch.setattr(resampling, "BLOCK", 100)
+    expected = score_draws(evaluator, tallies, times)
+    monkeypatch.setattr(resampling, "BLOCK", block)
+    assert score_draws(evaluator, tallies, times) == expected
+    whole = [
+        scores_by_key(evaluator.scores(evaluator.tally(contest.truth, detections)))
+        for detections in contest.systems.values()
+    ]
+    assert [draws[-1].values for draws in expected] == whole
 
 
 def test_draws_have_as_many_sequences_as_there_are_in_each_domain() -> None:

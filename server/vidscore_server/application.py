@@ -28,7 +28,7 @@ from vidscore_server.api.reflection import Reflection
 from vidscore_server.api.scoring import ScoringService
 from vidscore_server.api.server import EvaluatorService, ServerService
 from vidscore_server.api.trust import RankingService
-from vidscore_server.certificates import grpc_credentials, tls_context
+from vidscore_server.certificates import open_certificates
 from vidscore_server.domain.access import Gate, Transport
 from vidscore_server.domain.byte_budget import ByteBudget
 from vidscore_server.domain.sessions import PlainCalls, Sessions
@@ -192,14 +192,14 @@ class ScoringServer:
             SettingsError: If the TLS files cannot be read or used.
         """
         address = self._settings.address
-        credentials = grpc_credentials(self._settings)
+        certificates = open_certificates(self._settings)
         try:
-            if credentials is None:
+            if certificates is None:
                 port = self._server.add_insecure_port(str(address))
             else:
+                credentials = certificates.grpc_credentials()
                 port = self._server.add_secure_port(str(address), credentials)
         except RuntimeError:
-            tls_context(self._settings)  # gRPC does not tell what it refuses
             causes = "the port is in use, or this machine does not have the address"
             raise ListenError(f"cannot listen at {address}: {causes}") from None
         self._show_metrics()
@@ -209,11 +209,13 @@ class ScoringServer:
             asyncio.create_task(_load_evaluators()),
             asyncio.create_task(self._gate.running.keep_looking()),
         ]
+        if certificates is not None:
+            self._own_work.append(asyncio.create_task(certificates.keep_looking()))
         if self.hosting is not None:
             await self.hosting.start(self._set_health)
         started = address._replace(port=port)
         if self._site is not None:
-            self._site.start(started)
+            self._site.start(started, certificates)
         return started
 
     @property

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from vidscore_server.addresses import ListenAddress
     from vidscore_server.api.guard import Guard
+    from vidscore_server.certificates import Certificates
     from vidscore_server.domain.hosting import Hosting
 from vidscore_server.settings import Settings
 
@@ -85,11 +86,12 @@ class HostedSite:
         """
         return cast("grpc.aio.Server", _All(server, self.calls, self._http_calls))
 
-    def start(self, grpc_address: ListenAddress) -> None:
+    def start(self, grpc_address: ListenAddress, certificates: Certificates | None) -> None:
         """Begin to answer.
 
         Args:
             grpc_address: Listening address of the gRPC server.
+            certificates: Its certificates; None without TLS.
         """
         service = PageCalls(self.calls, self._sessions)
         self._spool.start()
@@ -101,7 +103,8 @@ class HostedSite:
             spool=self._spool,
             truths=self._truths,
         )
-        self._server.start(site_app(site, api_routes(self._http_calls, self._settings)))
+        app = site_app(site, api_routes(self._http_calls, self._settings))
+        self._server.start(app, None if certificates is None else certificates.context)
 
     async def stop(self) -> None:
         """Stop answering and listening."""

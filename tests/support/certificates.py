@@ -26,8 +26,8 @@ class Authority:
         """The root certificates for a client that trusts this authority."""
         return self.folder / "ca.pem"
 
-    def sign(self, name: str, subject_name: str) -> None:
-        """Make a key and a certificate for a name."""
+    def sign(self, name: str, subject_name: str, days: int = 1) -> None:
+        """Make a key and a certificate for a name, which ends in some days."""
         key, request = self.folder / f"{name}.key", self.folder / f"{name}.csr"
         extension = self.folder / f"{name}.ext"
         extension.write_text(f"subjectAltName=DNS:{subject_name}\n")
@@ -37,7 +37,7 @@ class Authority:
         )  # fmt: skip
         openssl(
             "x509", "-req", "-in", request, "-CA", self.roots,
-            "-CAkey", self.folder / "ca.key", "-CAcreateserial", "-days", "1",
+            "-CAkey", self.folder / "ca.key", "-CAcreateserial", "-days", str(days),
             "-extfile", extension, "-out", self.folder / f"{name}.pem",
         )  # fmt: skip
 
@@ -55,9 +55,10 @@ def make_authority(folder: Path) -> Authority:
     return Authority(folder)
 
 
-def openssl(*arguments: str | Path) -> None:
-    """Run openssl."""
+def openssl(*arguments: str | Path) -> str:
+    """Run openssl; returns its output."""
+    command = ["openssl", *map(str, arguments)]
     try:
-        subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
     except FileNotFoundError:
         missing("openssl, which makes certificates for the tests, is not installed")

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 EXPIRY_WARNING = timedelta(days=14)
 
+RENEW = "renew the certificate; the server uses new files by itself, and its log says so"
+
 CLOCK_WARNING = timedelta(seconds=5)
 
 CLOCK_FAILURE = timedelta(minutes=5)
@@ -171,9 +173,7 @@ class _ServerChecks:
         rest = end - datetime.now(UTC)
         found = f"the certificate is for {self._host} and ends {end:%Y-%m-%d %H:%M} UTC"
         if rest < EXPIRY_WARNING:
-            return Passed(
-                found, Status.WARNING, "renew it, and restart the server with the new one"
-            )
+            return Passed(found, Status.WARNING, RENEW)
         return Passed(found)
 
     def _certificate_end(self) -> datetime:
@@ -323,7 +323,7 @@ class _ServerChecks:
 def _tls_advice(error: ssl.SSLCertVerificationError) -> str:
     text = error.verify_message.lower()
     if "expired" in text:
-        return "renew the server's certificate, and restart it"
+        return RENEW
     if "match" in text or "mismatch" in text:
         return "use the name that the certificate is for, or get one for this name"
     return "name the authority that has signed it with --tls-root"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,7 +14,6 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from vidscore_server.addresses import ListenAddress
-from vidscore_server.certificates import tls_context
 from vidscore_server.errors import ListenError
 from vidscore_server.settings import Settings
 from vidscore_server.web.serving import SERVER_OPTIONS, listening_socket
@@ -60,12 +60,8 @@ class SiteServer:
         base = self._settings.web_base_url.rstrip("/")
         return SiteAddress(base, _hosts(self.address, base), secure)
 
-    def start(self, app: ASGIApp) -> None:
-        """Serve an application until `stop`.
-
-        Raises:
-            SettingsError: If the TLS files cannot be read.
-        """
+    def start(self, app: ASGIApp, tls: ssl.SSLContext | None) -> None:
+        """Serve an application until `stop`, with TLS if there is a context for it."""
         config = uvicorn.Config(
             app,
             proxy_headers=bool(self._settings.web_base_url),
@@ -75,7 +71,7 @@ class SiteServer:
             **SERVER_OPTIONS,
         )
         config.load()
-        config.ssl = tls_context(self._settings)
+        config.ssl = tls
         self._server = _Server(config)
         self._serving = asyncio.create_task(self._server.serve(sockets=[self._listener]))
 

@@ -327,8 +327,8 @@ def _has_waited(record: SubmissionRecord, policy: Policy, now: datetime) -> bool
 
 
 def _is_cut_off(error: Exception) -> bool:
-    """Whether the store or a worker was lost, which is no failure of the work itself."""
-    cut_off = (StoreError, WorkerLostError)
+    """Whether the store, a worker or this process's memory failed, not the work itself."""
+    cut_off = (StoreError, WorkerLostError, MemoryError)
     return isinstance(error, cut_off) or (
         isinstance(error, ExceptionGroup) and error.subgroup(cut_off) is not None
     )

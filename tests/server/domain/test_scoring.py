@@ -298,8 +298,9 @@ async def test_after_two_deaths_an_outdated_read_does_not_shorten_the_pause(
 
 
 @pytest.mark.slow
-async def test_a_lost_worker_is_not_a_failure_of_the_submission(
-    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("lost", [WorkerLostError("the worker died"), MemoryError()])
+async def test_a_lost_worker_or_a_server_without_memory_is_not_a_failure_of_the_submission(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch, lost: Exception
 ) -> None:
     run, deaths = hosted.workers.run, 4
 
@@ -307,7 +308,7 @@ async def test_a_lost_worker_is_not_a_failure_of_the_submission(
         nonlocal deaths
         if deaths:
             deaths -= 1
-            raise WorkerLostError("the worker died")
+            raise lost
         return await run(job)
 
     monkeypatch.setattr(hosted.workers, "run", dying)

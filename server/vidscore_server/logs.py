@@ -12,6 +12,7 @@ import traceback
 import uuid
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from time import monotonic
 from typing import Any, Literal
 
 from vidscore_evaluators.errors import PlugInError
@@ -94,6 +95,25 @@ def log(level: int, event: str, **fields: object) -> None:
     call = current_call()
     known = {"call_id": call} if call else {}
     logging.getLogger(LOGGER_NAME).log(level, event, extra={"fields": {**fields, **known}})
+
+
+_LASTING_S = 60.0
+"""Time for which a line about a state that lasts is not repeated."""
+
+_lasting: dict[str, float] = {}
+"""Such lines and when they were written."""
+
+
+def log_lasting(level: int, event: str, **fields: object) -> None:
+    """Write a line about a state that may last for days, at most once a minute."""
+    now_s = monotonic()
+    for line, at_s in list(_lasting.items()):  # other threads write, too
+        if now_s - at_s >= _LASTING_S:
+            _lasting.pop(line, None)
+    line = repr((event, fields))
+    if line not in _lasting:
+        _lasting[line] = now_s
+        log(level, event, **fields)
 
 
 def log_incident(error: BaseException) -> tuple[str, str]:

@@ -7,11 +7,17 @@ import contextvars
 import io
 import json
 import logging
+import sqlite3
 import sys
+from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import OperationalError
+from tests.server.domain.hosted import hosting
+from tests.support.waiting import until
 
 from vidscore_evaluators.errors import PlugInError
+from vidscore_server import logs
 from vidscore_server.errors import WorkFailedError
 from vidscore_server.logs import (
     LOGGER_NAME,
@@ -124,6 +130,29 @@ def test_lines_of_one_call_share_an_id_that_other_calls_lack(
     assert (len(set(first)), len(set(second)), len({*first, *second})) == (1, 1, 2)
     log(logging.INFO, "outside")
     assert getattr(caplog.records[-1], "fields", {}) == {}
+
+
+async def test_a_state_that_lasts_is_one_line_a_minute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Such as a database that is away: the server asks it each second, for days if need be."""
+    passed_s = 0.0
+    monkeypatch.setattr(logs, "monotonic", lambda: passed_s)
+    asked = 0
+
+    def away(_: object) -> None:
+        nonlocal asked
+        asked += 1
+        raise OperationalError("SELECT", None, sqlite3.OperationalError("disk I/O error"))
+
+    async with hosting(tmp_path, upkeep_interval_ms=10) as hosted:
+        monkeypatch.setattr(hosted.hosting.scheduler, "_unfinished", away)
+        for minute in (1, 2):
+            passed_s, wanted = minute * 60.0, asked + 10
+            caplog.clear()
+            await until(lambda: asked > wanted)  # noqa: B023 - it has ended when the loop goes on
+            lines = [record.getMessage() for record in caplog.records]
+            assert sorted(lines) == ["database failed", "upkeep failed"]
 
 
 def _text(**fields: object) -> str:

@@ -22,7 +22,7 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.names import string_faults
 from vidscore_server.domain.names import SECRET_PREFIX
 from vidscore_server.errors import PermissionDeniedError, UnauthenticatedError
-from vidscore_server.logs import log, places_of
+from vidscore_server.logs import log_lasting, places_of
 from vidscore_server.runtime import RunningCall
 from vidscore_server.store import SqlStore
 from vidscore_server.store.records import Role, TokenRecord
@@ -354,7 +354,7 @@ class RunningTokens:
             try:
                 await self.look()
             except Exception as error:  # noqa: BLE001 - it must go on, whatever it is
-                log(logging.ERROR, "tokens not looked at", places=places_of(error))
+                log_lasting(logging.ERROR, "tokens not looked at", places=places_of(error))
 
 
 # --- The gate

@@ -41,7 +41,7 @@ from vidscore_server.domain.publishing import keep_result, move_board, moves_by_
 from vidscore_server.domain.scorer import Scorer
 from vidscore_server.domain.scores import Result, ranking_values, readable
 from vidscore_server.errors import NotFoundError, RescoringRunsError
-from vidscore_server.logs import log, places_of
+from vidscore_server.logs import log, log_lasting, places_of
 from vidscore_server.runtime import failpoint
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreError
@@ -265,7 +265,8 @@ class BoardUpdater:
         except NotFoundError:
             return  # deleted meanwhile
         except Exception as error:  # noqa: BLE001 - whatever it is, the other boards must go on
-            log(logging.ERROR, "operation failed", name=_board(benchmark), places=places_of(error))
+            places = places_of(error)
+            log_lasting(logging.ERROR, "operation failed", name=_board(benchmark), places=places)
 
     async def _catch_up(self, benchmark: str) -> None:
         """Score the waiting submissions; stop if another basis becomes wanted."""

@@ -34,7 +34,7 @@ from vidscore_server.domain.trust import TrustAnalyses
 from vidscore_server.domain.truth import TruthStore
 from vidscore_server.domain.windows import Windows
 from vidscore_server.executors import JobRunner
-from vidscore_server.logs import log, places_of
+from vidscore_server.logs import log_lasting, places_of
 from vidscore_server.workers import WorkerPool
 
 
@@ -153,7 +153,7 @@ class Hosting:
             try:
                 await self.work()
             except Exception as error:  # noqa: BLE001 - it must go on, whatever it is
-                log(logging.ERROR, "upkeep failed", places=places_of(error))
+                log_lasting(logging.ERROR, "upkeep failed", places=places_of(error))
             with suppress(TimeoutError):
                 async with asyncio.timeout(interval_s):
                     await self._due.wait()

@@ -46,7 +46,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, Engine, exc
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from vidscore_server.logs import log, places_of
+from vidscore_server.logs import log, log_lasting, places_of
 from vidscore_server.runtime import failpoint
 from vidscore_server.store.errors import StoreError, StoreFullError, StoreLostError
 from vidscore_server.store.reader import Reader
@@ -422,7 +422,7 @@ def _store_error(error: BaseException) -> StoreError:
     ):
         # The connection was refused or lost; its message, which is libpq's, quotes no data.
         fields["cause"] = " ".join(str(original).split())
-    log(logging.WARNING, "database failed", **fields)
+    log_lasting(logging.WARNING, "database failed", **fields)
     return found
 
 

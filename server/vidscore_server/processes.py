@@ -26,7 +26,7 @@ from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.runtime import initialize_worker, spawn_context, terminal_signals_blocked
 from vidscore_server.errors import WorkerLostError, WorkFailedError
 from vidscore_server.logs import places_of
-from vidscore_server.runtime import print_nothing
+from vidscore_server.runtime import end_first, print_nothing
 from vidscore_server.workers import NICENESS, Result
 
 if TYPE_CHECKING:
@@ -117,6 +117,7 @@ def _run_analysis(sender: Connection, analysis: Analysis, workers: int) -> None:
     initialize_worker()
     os.nice(NICENESS)
     print_nothing()
+    end_first(500)
     outcome: _Message
     try:
         document = analysis.run(workers=workers, progress=_progress_sender(sender))
@@ -213,8 +214,8 @@ def _run_bounded(sender: Connection, work: Callable[[], Any], memory_bytes: int)
 
 def _bound_memory(more_bytes: int) -> None:
     """Bound the additional memory of this process, if the system supports it."""
+    end_first(1000)
     with suppress(OSError):  # it exists on Linux only
-        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5])
         most = pages * resource.getpagesize() + more_bytes
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))

@@ -26,7 +26,7 @@ from vidscore_evaluators.registry import usable_evaluators
 from vidscore_evaluators.runtime import initialize_worker, spawn_context, terminal_signals_blocked
 from vidscore_server.errors import WorkerLostError, WorkFailedError
 from vidscore_server.logs import log, places_of
-from vidscore_server.runtime import print_nothing
+from vidscore_server.runtime import end_first, print_nothing
 
 if TYPE_CHECKING:
     from vidscore_evaluators.arrays import FloatArray
@@ -298,6 +298,7 @@ def _initialize(niceness: int) -> None:
     initialize_worker()
     os.nice(niceness)
     print_nothing()
+    end_first(500)  # larger programs beside vidscore still end first
 
 
 def _warm_up() -> None:

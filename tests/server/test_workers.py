@@ -87,6 +87,19 @@ async def test_what_a_job_prints_does_not_leave_its_process(
     assert "123.456" not in str(capfd.readouterr())
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems choose otherwise")
+async def test_a_worker_ends_before_the_server_if_memory_runs_out(workers: WorkerPool) -> None:
+    """Otherwise Linux ends the larger one: with the server, all streams would end."""
+    await workers.run(_job())
+    badness = "/proc/{}/oom_score_adj"
+    [own, *others] = [
+        int(Path(badness.format(process)).read_text())
+        for process in ("self", *workers.process_ids)
+    ]
+    assert others
+    assert all(other > own for other in others)
+
+
 async def test_a_job_whose_worker_dies_is_retried(workers: WorkerPool, tmp_path: Path) -> None:
     marker = tmp_path / "crashed"
     job = _job(mood="crash_once", marker=str(marker))

@@ -69,7 +69,7 @@ _SIGNATURES = MappingProxyType(
 )
 """Other kinds of files, by their first bytes."""
 
-EMPTY = Unknown("an empty file", "if nothing was detected, say so with --input-format")
+EMPTY = Unknown("an empty file", "if that is right, name its format with --input-format")
 POLYGONS = Unknown(
     "rows of polygons, as YOLO has them for segmentation",
     "write boxes: class, centre, width and height",

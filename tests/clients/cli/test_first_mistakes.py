@@ -60,7 +60,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "empty file": (
         {"a.csv": ""},
-        "a.csv: an empty file; if nothing was detected, say so with --input-format",
+        "a.csv: an empty file; if that is right, name its format with --input-format",
     ),
     "UTF-16": (
         {"a.csv": codecs.BOM_UTF16_LE + CSV.encode("utf-16-le")},

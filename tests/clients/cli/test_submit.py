@@ -13,7 +13,9 @@ import pytest
 from tests.clients.cli.conftest import spotgeo_entry
 from tests.clients.cli.helpers import BENCHMARK, Call, run, well
 
+from vidscore_cli.commands import submit
 from vidscore_cli.session import ExitCode
+from vidscore_client import Client, Submission, SubmissionStream, SupersededError
 
 # --- nothing counts before its first frames -------------------------------------------------------
 
@@ -46,6 +48,26 @@ def test_a_file_refused_after_its_first_frames_is_cancelled(
     assert result.exit_code == ExitCode.INPUT
     assert "it is cancelled and uses no quota" in result.stderr
     well(falcon("submit", limited, "--detections", "detections.json"))
+
+
+def test_an_upload_that_another_one_takes_over_leaves_the_submission_to_it(
+    hosted: str, falcon: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same command was started twice: the first may not cancel what the second sends."""
+
+    def overtaken(_: Client, stream: SubmissionStream, __: object) -> Submission:
+        stream.flush()
+        raise SupersededError("a newer call appends to the stream, and this one ends")
+
+    sent = ("submit", hosted, "--detections", "detections.json", "--name", "twice")
+    with monkeypatch.context() as patch:
+        patch.setattr(submit, "seal", overtaken)
+        first = falcon(*sent)
+    assert first.exit_code == ExitCode.INPUT
+    assert f"{hosted}/twice is not cancelled: another program now sends the same" in first.stderr
+    shown = json.loads(well(falcon("submission", "show", f"{hosted}/twice", "--format", "json")))
+    assert shown["state"] == "receiving"
+    well(falcon(*sent))
 
 
 def test_a_check_submits_nothing_and_shows_what_is_left(

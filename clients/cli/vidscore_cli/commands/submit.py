@@ -404,13 +404,14 @@ def _what_is_left(
     """
     from vidscore_client import ConflictError, SupersededError, VidscoreError
 
+    if isinstance(error, SupersededError):
+        return f"{name} is not cancelled: another program now sends the same files to it."
     try:
         found = client.submissions.get(name)
     except VidscoreError:
         return f"See vidscore submission show {name} for what was stored before."
     if not found.frame_count:
-        if not isinstance(error, SupersededError):  # otherwise somebody else sends to it
-            client.submissions.cancel(name)
+        client.submissions.cancel(name)
         left = "Nothing was submitted and no quota is used"
         is_file = not isinstance(error, ConflictError)
         return f"{left}; correct the file and submit it again." if is_file else f"{left}."

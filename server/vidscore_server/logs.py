@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import threading
 import traceback
 import uuid
+from collections import OrderedDict
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from time import monotonic
@@ -100,20 +102,23 @@ def log(level: int, event: str, **fields: object) -> None:
 _LASTING_S = 60.0
 """Time for which a line about a state that lasts is not repeated."""
 
-_lasting: dict[str, float] = {}
-"""Such lines and when they were written."""
+_lasting: OrderedDict[str, float] = OrderedDict()
+"""Such lines and when they were written, oldest first."""
+
+_lasting_lock = threading.Lock()
 
 
 def log_lasting(level: int, event: str, **fields: object) -> None:
     """Write a line about a state that may last for days, at most once a minute."""
     now_s = monotonic()
-    for line, at_s in list(_lasting.items()):  # other threads write, too
-        if now_s - at_s >= _LASTING_S:
-            _lasting.pop(line, None)
     line = repr((event, fields))
-    if line not in _lasting:
+    with _lasting_lock:
+        while _lasting and now_s - next(iter(_lasting.values())) >= _LASTING_S:
+            _lasting.popitem(last=False)
+        if line in _lasting:
+            return
         _lasting[line] = now_s
-        log(level, event, **fields)
+    log(level, event, **fields)
 
 
 def log_incident(error: BaseException) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from tests.server.web.site.browsing import Browsing, browsing
 from tests.support.own_status import servers_own_status
 from tests.support.plugin import forget_plug_ins
 
+from vidscore_server import logs
 from vidscore_server.workers import WorkerPool
 
 PLUGIN = Path(__file__).parent / "plugin"
@@ -26,6 +27,12 @@ PLUGIN = Path(__file__).parent / "plugin"
 def _own_status() -> Iterator[None]:
     with servers_own_status():
         yield
+
+
+@pytest.fixture(autouse=True)
+def _forget_lines_about_states_that_last() -> None:
+    """The servers of the tests share a process, and so the lines that are not repeated."""
+    logs._lasting.clear()
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from vidscore_server.domain.release import (
     values_from_json,
     values_of,
 )
-from vidscore_server.logs import log, places_of
+from vidscore_server.logs import log_lasting, places_of
 from vidscore_server.store.errors import StoreDamagedError
 from vidscore_server.store.records import (
     ReleaseRecord,
@@ -179,7 +179,7 @@ def readable(record: ScoreRecord | ReleaseRecord, read: Callable[[], T]) -> T | 
         return read()
     except UNREADABLE as error:
         name = str(SubmissionName(record.benchmark, record.submission))
-        log(logging.ERROR, "score is damaged", submission=name, places=places_of(error))
+        log_lasting(logging.ERROR, "score is damaged", submission=name, places=places_of(error))
         return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import closing
 from datetime import datetime
 from functools import partial
@@ -142,9 +142,8 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         listed, caller = self._hosting.benchmarks.listed, current_caller()
         records = await self._context.read(lambda reader: listed(reader, key[0], size + 1, caller))
         shown, token = cut_page(records, size, lambda last: (last.benchmark,))
-        return pb.ListBenchmarksResponse(
-            benchmarks=[await self._written(record) for record in shown], next_page_token=token
-        )
+        written = await self._all_written(shown)
+        return pb.ListBenchmarksResponse(benchmarks=written, next_page_token=token)
 
     async def UpdateBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: organiser_pb2.UpdateBenchmarkRequest, _: Responses[Any]
@@ -361,34 +360,55 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
 
     async def _written(self, record: BenchmarkRecord) -> benchmark_pb2.Benchmark:
         """The part of a benchmark that the caller may see."""
+        [written] = await self._all_written([record])
+        return written
+
+    async def _all_written(
+        self, records: Sequence[BenchmarkRecord]
+    ) -> list[benchmark_pb2.Benchmark]:
+        """The parts of benchmarks that the caller may see."""
         caller = current_caller()
 
-        def write() -> tuple[Definition, benchmark_pb2.Benchmark]:
-            definition = self._hosting.benchmarks.definition(record)
-            return definition, write_benchmark(record, public_definition(caller, definition))
+        def begin() -> list[tuple[BenchmarkRecord, Definition, benchmark_pb2.Benchmark]]:
+            definitions = map(self._hosting.benchmarks.definition, records)
+            return [
+                (record, found, write_benchmark(record, public_definition(caller, found)))
+                for record, found in zip(records, definitions, strict=True)
+            ]
+
+        def complete(reader: Reader) -> None:
+            for record, definition, message in begun:
+                self._complete(reader, record, definition, message)
 
         # In a thread, because an evaluator of a plug-in may take any time to make.
-        definition, message = await asyncio.to_thread(write)
+        begun = await asyncio.to_thread(begin)
+        await self._context.read(complete)
+        return [message for _, _, message in begun]
+
+    def _complete(
+        self,
+        reader: Reader,
+        record: BenchmarkRecord,
+        definition: Definition,
+        message: benchmark_pb2.Benchmark,
+    ) -> None:
+        """Add to a benchmark what belongs to it in the store."""
+        caller = current_caller()
         message.private_sequence_count = definition.private_sequence_count
-        newest = record.truth_revision
-        if newest:
-            revision = await self._context.read(
-                lambda reader: reader.truth_revision(record.benchmark, newest)
-            )
+        if record.truth_revision:
+            revision = reader.truth_revision(record.benchmark, record.truth_revision)
             if revision is not None:
                 message.truth_digest = self._context.keyed(record.benchmark, revision.digest)
                 message.truth_complete = revision.complete
         if sees_board(caller, definition.policy):
-            totals = await self._context.read(lambda reader: reader.scored_totals(record.benchmark))
-            message.team_count = totals.teams
+            message.team_count = reader.scored_totals(record.benchmark).teams
         if caller.is_organiser:
             message.etag = self._hosting.benchmarks.etag(record)
-            state = await self._context.read(lambda reader: board_state(reader, definition, record))
-            message.submissions_to_rescore = len(state.waiting)
+            waiting = board_state(reader, definition, record).waiting
+            message.submissions_to_rescore = len(waiting)
             message.warnings.extend(policy_warnings(definition))
         else:
             message.ClearField("truth_revision")
-        return message
 
 
 def _copy_field(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import grpc
@@ -23,7 +24,9 @@ from vidscore_protos.v1 import (
     submission_service_pb2,
 )
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
-from vidscore_server.store import Transaction
+from vidscore_server.domain.context import Context
+from vidscore_server.logs import current_call
+from vidscore_server.store import Reader, Transaction
 
 
 async def _get(client: Client) -> benchmark_pb2.Benchmark:
@@ -197,6 +200,32 @@ async def test_benchmarks_are_paged_by_name(hosted: Hosted) -> None:
         if not token:
             break
     assert names == ["benchmarks/a", "benchmarks/b", "benchmarks/c"]
+
+
+async def test_a_page_of_many_benchmarks_takes_no_more_reads_of_the_store_than_one_of_few(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each read is a transaction of its own."""
+    reads: list[object] = []
+    read = Context.read
+
+    async def counted(context: Context, query: Callable[[Reader], object]) -> object:
+        if current_call():  # not by the server's own work
+            reads.append(query)
+        return await read(context, query)
+
+    for name in ("a", "b", "c"):
+        await hosted.organiser.create_benchmark(name)
+    monkeypatch.setattr(Context, "read", counted)
+    counts = []
+    for size in (1, 3):
+        reads.clear()
+        request = pb.ListBenchmarksRequest(page_size=size)
+        metadata = hosted.organiser.metadata
+        listed = await hosted.organiser.benchmarks.ListBenchmarks(request, metadata=metadata)
+        assert len(listed.benchmarks) == size
+        counts.append(len(reads))
+    assert counts[0] == counts[1] > 0
 
 
 async def test_a_page_token_of_another_list_is_refused(hosted: Hosted) -> None:

@@ -51,12 +51,16 @@ def test_settings_that_pages_name_by_their_limits_exist() -> None:
     assert found - set(setting_names()) == set()
 
 
+LOGGING = {"log", "log_lasting"}
+"""Functions that write a log line."""
+
+
 def log_events() -> set[str]:
     """The event of every log line of the server."""
     found = set()
     for path in (ROOT / "server").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "log":
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in LOGGING:
                 event = node.args[1]
                 if isinstance(event, ast.Constant):
                     found.add(str(event.value))

@@ -9,6 +9,7 @@ import multiprocessing
 import multiprocessing.queues
 import os
 import signal
+import sys
 import weakref
 from contextlib import suppress
 from pathlib import Path

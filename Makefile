@@ -18,6 +18,7 @@ PARALLEL = -n $(WORKERS) --dist worksteal
 TOGETHER = -n $(if $(filter 0,$(WORKERS)),0,3)
 # Slow tests wait for processes that start, are killed and lose their connections.
 WAITING = -n $(if $(filter 0,$(WORKERS)),0,4)
+IN_MEMORY = -p tests.support.in_memory
 # For campaigns in which one test takes as long as its setting says: no limit fits every setting.
 UNLIMITED := -o faulthandler_timeout=0
 REALISATIONS ?= 2
@@ -144,10 +145,10 @@ demo-web: $(USABLE) ## the same competition on a site, with tokens to sign in, u
 
 # Without the tests of wheels, which `make check` runs.
 test: $(INSTALLED) ## the default suite (WORKERS=n, PYTEST_ARGS="-k name")
-	@$(BIN)/python -m pytest $(PARALLEL) --ignore tests/packaging/test_wheels.py $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(PARALLEL) $(IN_MEMORY) --ignore tests/packaging/test_wheels.py $(PYTEST_ARGS)
 
 test-slow: $(INSTALLED) ## tests of a second or more, such as kills and restarts; CI runs them, too
-	@$(BIN)/python -m pytest $(WAITING) --dist worksteal -m "slow and not nightly and not campaign and not lowest" $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(WAITING) --dist worksteal $(IN_MEMORY) -m "slow and not nightly and not campaign and not lowest" $(PYTEST_ARGS)
 
 # The profile is in tests/conftest.py.
 test-nightly: $(INSTALLED) ## long campaign: properties with ten times the examples, and longer variants of tests

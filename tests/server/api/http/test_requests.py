@@ -160,7 +160,7 @@ async def test_every_method_is_for_the_roles_of_the_table(
 
 async def test_a_browser_session_is_not_accepted(site: Browsing, red: Caller) -> None:
     """Neither as a cookie nor as a token: only forms may use one."""
-    [session] = site.red.cookies.values()
+    [session] = (await site.red.signed_in()).cookies.values()
     path, body = V1 + GET, json.dumps({"name": ONE}).encode()
     with_cookie = await site.red.ask("POST", path, body, content_type=JSON)
     assert with_cookie.status == 401

@@ -53,10 +53,12 @@ class Browser:
 
     Attributes:
         base: Address of the site.
+        token: The token with which it signs in before its first request, if any.
         cookies: Cookies by name.
     """
 
     base: str
+    token: str = ""
     cookies: dict[str, str] = field(default_factory=dict)
 
     async def get(self, path: str, **headers: str) -> Page:
@@ -121,8 +123,21 @@ class Browser:
         """Sign in with a token."""
         return await self.send(await self.get("/sign-in"), "/sign-in", token=token)
 
+    async def signed_in(self) -> Browser:
+        """This browser, signed in with its own token if it has one."""
+        if self.token:
+            token, self.token = self.token, ""
+            await self.sign_in(token)
+        return self
+
+    @property
+    def cookie(self) -> str:
+        """The header with its cookies."""
+        return "; ".join(f"{name}={text}" for name, text in self.cookies.items())
+
     async def ask(self, method: str, path: str, body: bytes = b"", /, **headers: str) -> Page:
         """Make one request; underscores in header names stand for hyphens."""
+        await self.signed_in()
         page = await asyncio.to_thread(self._ask, method, path, body, headers)
         for line in page.cookies:
             for name, morsel in SimpleCookie(line).items():
@@ -137,7 +152,7 @@ class Browser:
         connection = http.client.HTTPConnection(urlsplit(self.base).netloc, timeout=60)
         sent = {name.replace("_", "-"): text for name, text in headers.items()}
         if self.cookies:
-            sent["cookie"] = "; ".join(f"{name}={text}" for name, text in self.cookies.items())
+            sent["cookie"] = self.cookie
         target = parts.path + (f"?{parts.query}" if parts.query else "")
         try:
             connection.request(method, target, body or None, sent)
@@ -239,7 +254,4 @@ async def browsing(folder: Path, **flags: Any) -> AsyncIterator[Browsing]:
     async with hosting(folder, **{"web": "127.0.0.1:0"} | flags) as hosted:
         site = hosted.server.site_url
         callers = (hosted.organiser, hosted.red, hosted.blue, hosted.viewer)
-        browsers = [Browser(site) for _ in callers]
-        for browser, caller in zip(browsers, callers, strict=True):
-            await browser.sign_in(caller.secret)
-        yield Browsing(hosted, Browser(site), *browsers)
+        yield Browsing(hosted, Browser(site), *(Browser(site, one.secret) for one in callers))

@@ -127,13 +127,13 @@ async def _unfinished_upload(
     site: Browsing, stated_bytes: int | None
 ) -> AsyncIterator[asyncio.StreamReader]:
     """A form with a file of which only a part was sent."""
-    cookies = "; ".join(f"{name}={text}" for name, text in site.red.cookies.items())
+    cookie = (await site.red.signed_in()).cookie
     length = "Transfer-Encoding: chunked"
     if stated_bytes is not None:
         length = f"Content-Length: {stated_bytes}"
     head = (
         f"POST /{BENCHMARK}/submit HTTP/1.1\r\nHost: {_address(site).decode()}\r\n"
-        f"Origin: {site.red.base}\r\nCookie: {cookies}\r\n{length}\r\n"
+        f"Origin: {site.red.base}\r\nCookie: {cookie}\r\n{length}\r\n"
         "Content-Type: multipart/form-data; boundary=mark\r\n\r\n"
     )
     part = '--mark\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
@@ -179,10 +179,9 @@ async def test_an_endless_piece_is_abandoned_in_time(
     begun = await begin(site.red, DOTS)
     monkeypatch.setattr(visit, "FORM_TIMEOUT_S", 0.2)
     path, key = f"{begun['path']}?offset=0", str(begun["csrf"])
-    cookies = "; ".join(f"{name}={text}" for name, text in site.red.cookies.items())
     head = (
         f"PUT {path} HTTP/1.1\r\nHost: {_address(site).decode()}\r\nOrigin: {site.red.base}\r\n"
-        f"Cookie: {cookies}\r\nX-Form-Key: {key}\r\nContent-Length: {len(DOTS)}\r\n\r\n"
+        f"Cookie: {site.red.cookie}\r\nX-Form-Key: {key}\r\nContent-Length: {len(DOTS)}\r\n\r\n"
     )
     async with _connected(site) as (reader, writer), asyncio.timeout(TIMEOUT_S):
         writer.write(head.encode() + DOTS[:20])

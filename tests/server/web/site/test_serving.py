@@ -127,13 +127,12 @@ async def test_a_browser_that_disconnects_is_not_an_error_of_the_site(
 ) -> None:
     await site.red.get("/benchmarks")
     address = urlsplit(site.hosted.server.site_url)
-    cookies = "; ".join(f"{name}={value}" for name, value in site.red.cookies.items())
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
     head = [
         "POST /sign-out HTTP/1.1",
         f"Host: {address.netloc}",
         f"Origin: {site.hosted.server.site_url}",
-        f"Cookie: {cookies}",
+        f"Cookie: {site.red.cookie}",
         "Content-Type: application/x-www-form-urlencoded",
         "Content-Length: 100",
     ]

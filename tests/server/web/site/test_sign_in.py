@@ -111,7 +111,7 @@ async def test_a_page_that_polls_opens_the_form_as_a_whole_page(site: Browsing) 
 
 
 async def test_a_session_with_a_changed_signature_is_invalid(site: Browsing) -> None:
-    browser = Browser(site.nobody.base, dict(site.red.cookies))
+    browser = await site.red.signed_in()
     session = browser.cookies["vidscore-session"]
     browser.cookies["vidscore-session"] = session[:-1] + ("0" if session[-1] != "0" else "1")
     assert "Your session has ended" in (await browser.get("/benchmarks")).words
@@ -119,7 +119,7 @@ async def test_a_session_with_a_changed_signature_is_invalid(site: Browsing) -> 
 
 async def test_a_session_is_not_a_token_over_grpc(site: Browsing) -> None:
     client = site.hosted.client("x")
-    session = site.red.cookies["vidscore-session"]
+    session = (await site.red.signed_in()).cookies["vidscore-session"]
     metadata = (("authorization", f"Session {session}"),)
     request = access_service_pb2.ListTokensRequest()
     with pytest.raises(Exception, match="the token is unknown"):

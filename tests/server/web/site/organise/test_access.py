@@ -28,6 +28,7 @@ async def test_the_secret_of_a_token_is_shown_once(site: Browsing) -> None:
 
 
 async def test_an_organiser_revokes_a_token(site: Browsing) -> None:
+    await site.red.signed_in()
     page = await site.organiser.get(TOKENS)
     name = f"tokens/{site.hosted.red.secret.split('_')[1]}"
     page = await site.organiser.send(page, f"{TOKENS}/revoke", name=name)

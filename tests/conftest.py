@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -21,6 +22,11 @@ GATE_EXAMPLES = 40
 
 NIGHTLY_EXAMPLES = 1000
 """The same in `make test-nightly`. A property that sets its own number gets ten times as many."""
+
+LEFT_OUT = re.compile(
+    r"^pytestmark = pytest\.mark\.(?:slow|nightly|campaign|lowest)$", re.MULTILINE
+)
+"""Marks a module of which the default suite has no test."""
 
 # A separate distribution. tests/evaluators/test_registry.py runs its tests.
 collect_ignore = ["plugin"]
@@ -47,13 +53,17 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Skip modules without a slow test if only slow tests run.
+    """Skip modules of which no test runs, in the default suite and if only slow tests run.
 
     Each process imports what it collects, and four of five modules have no slow test.
     """
-    if not config.option.markexpr.startswith("slow and ") or collection_path.suffix != ".py":
+    chosen = config.option.markexpr.strip()
+    if collection_path.suffix != ".py" or not chosen.startswith(("slow and ", "not slow and ")):
         return None
-    return "mark.slow" not in collection_path.read_text(encoding="utf-8") or None
+    text = collection_path.read_text(encoding="utf-8")
+    if chosen.startswith("slow and "):
+        return "mark.slow" not in text or None
+    return LEFT_OUT.search(text) is not None or None
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ WIDTH, HEIGHT = 1920, 1080
 BOX = ("x1", "y1", "x2", "y2")
 
 
+@cache
 def traffic(
     *,
     recall: float = 0.9,
@@ -23,7 +25,7 @@ def traffic(
     frames: int = 40,
     seed: int = 1,
 ) -> tuple[Columns, Columns]:
-    """Truth and detections of three videos.
+    """Truth and detections of three videos, made once for all tests, which only read them.
 
     Args:
         recall: Fraction of vehicles that are detected.
@@ -64,7 +66,10 @@ def traffic(
 
 
 def _columns(rows: list[dict[str, Any]]) -> Columns:
-    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    for column in columns.values():
+        column.setflags(write=False)
+    return columns
 
 
 def without(columns: Columns, *names: str) -> Columns:

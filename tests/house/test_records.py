@@ -28,7 +28,8 @@ def dataclasses() -> Iterator[ast.ClassDef]:
     for path in python_files():
         if not path.relative_to(ROOT).as_posix().startswith(PRODUCT):
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if "dataclass" in text else ():
             if isinstance(node, ast.ClassDef) and "dataclass" in map(_name, node.decorator_list):
                 yield node
 

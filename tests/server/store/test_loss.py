@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,6 @@ from tests.server.store.commands import populate, put
 
 from vidscore_server.store import SqlStore, Transaction, open_store, postgresql, sql_store
 from vidscore_server.store.errors import StoreError, StoreLostError
-from vidscore_server.store.sqlite import open_sqlite_store
 
 TIMEOUT_S = 60
 
@@ -57,16 +56,9 @@ store.close()
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "store.db"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[SqlStore]:
-    opened = open_sqlite_store(path)
-    put(opened, populate)
-    yield opened
-    opened.close()
+def store(store: SqlStore) -> SqlStore:
+    put(store, populate)
+    return store
 
 
 def add(name: str) -> Callable[[Transaction], None]:

@@ -53,18 +53,6 @@ LONG_ENOUGH_S = 0.2
 """Time in which a commit completes if nothing blocks it."""
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "store.db"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[SqlStore]:
-    opened = open_sqlite_store(path)
-    yield opened
-    opened.close()
-
-
 class TestSqliteStore(StoreContract, SharingContract):
     """The contract."""
 

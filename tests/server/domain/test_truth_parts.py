@@ -10,8 +10,8 @@ import grpc
 import pytest
 from tests.server.domain.half_way import HalfWay, until_prolonged
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, refusal
+from tests.server.domain.test_backup_imports import site
 from tests.server.domain.test_deleted_benchmarks import listed
-from tests.server.domain.test_imports import site
 from tests.server.domain.test_killed import counts
 from tests.server.scene import HERE, points
 from tests.support.waiting import TIMEOUT_S

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import signature
 from pathlib import Path
 
@@ -114,6 +115,38 @@ def run_binary(
         encoding="utf-8",
         timeout=120,
     )
+
+
+def signalled(
+    arguments: Sequence[str], number: signal.Signals, *, after: str, on_error: bool = False
+) -> tuple[int, str]:
+    """Run the installed command, and send all its processes a signal, as a terminal does.
+
+    Args:
+        arguments: Arguments of the command.
+        number: The signal.
+        after: Text of the line of output after which it is sent.
+        on_error: Whether the line is on standard error.
+
+    Returns:
+        The exit status, and the rest of standard error.
+    """
+    with subprocess.Popen(
+        [str(BINARY), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        start_new_session=True,
+    ) as process:
+        lines = process.stderr if on_error else process.stdout
+        assert lines is not None
+        assert any(after in line for line in lines)
+        os.killpg(process.pid, number)
+        try:
+            _, stderr = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    return process.returncode, stderr
 
 
 def run_python(source: str) -> subprocess.CompletedProcess[str]:

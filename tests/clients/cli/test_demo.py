@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import signal
@@ -19,7 +18,7 @@ from urllib.request import urlopen
 
 import numpy as np
 import pytest
-from tests.clients.cli.helpers import BINARY, example_report, run, run_binary
+from tests.clients.cli.helpers import BINARY, example_report, run, run_binary, signalled
 from tests.clients.cli.terminal import run_on_terminal
 
 from vidscore_cli.demo.contest import (
@@ -154,23 +153,8 @@ def run_in_a_shell(line: str) -> str:
 @pytest.mark.slow
 def test_ctrl_c_on_a_terminal_ends_the_demo_although_its_server_ends_too() -> None:
     """The server gets the signal as well; nobody waits until it is back."""
-    with subprocess.Popen(
-        [BINARY, "demo"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        start_new_session=True,
-    ) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if "/600 frames" in line:
-                break
-        os.killpg(process.pid, signal.SIGINT)
-        try:
-            _, stderr = process.communicate(timeout=60)
-        finally:
-            process.kill()
-    assert (process.returncode, stderr.strip()) == (130, "")
+    status, stderr = signalled(["demo"], signal.SIGINT, after="/600 frames")
+    assert (status, stderr.strip()) == (130, "")
 
 
 @pytest.mark.nightly

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.clients.cli.helpers import BINARY, run
+from tests.clients.cli.helpers import BINARY, run, signalled
 from tests.support.requirements import missing
 
 from vidscore_cli.start import interrupt
@@ -137,20 +137,9 @@ def test_an_interrupt_leaves_no_lock_of_the_import_system_taken() -> None:
 
 def test_a_closed_terminal_ends_a_server_and_its_workers_in_order() -> None:
     """Its signal reaches all processes, also the one that cleans up after the others."""
-    with subprocess.Popen(
-        [BINARY, "serve", "--listen", "127.0.0.1:0", "--workers", "1"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        start_new_session=True,
-    ) as process:
-        assert process.stderr is not None
-        for line in process.stderr:
-            if "worker started" in line:
-                break
-        os.killpg(process.pid, signal.SIGHUP)
-        _, stderr = process.communicate(timeout=60)
-    assert (process.returncode, "Traceback" in stderr) == (0, False)
+    arguments = ["serve", "--listen", "127.0.0.1:0", "--workers", "1"]
+    status, stderr = signalled(arguments, signal.SIGHUP, after="worker started", on_error=True)
+    assert (status, "Traceback" in stderr) == (0, False)
     assert '"stopped"' in stderr
 
 

@@ -184,6 +184,7 @@ def test_coco_counts_pairs_at_exactly_its_thresholds(steps: int, measure: str) -
     assert report.value(measure) == 1.0
 
 
+@pytest.mark.slow
 def test_the_log_average_miss_rate_counts_pairs_at_exactly_a_threshold() -> None:
     """Nothing is missed, which counts as 1e-10."""
     for steps, pairs in exact_pairs("iou").items():

@@ -364,7 +364,7 @@ class EvaluatorContract:
 
         def law(case: Case) -> None:
             report = self._report(case)
-            read = report_from_dict(json.loads(report_to_json(report)))
+            read = report_from_dict(json.loads(_text(report)))
             assert report_to_dict(read) == report_to_dict(report)
             types = [type(row.value) for row in report.rows()]
             assert [type(row.value) for row in read.rows()] == types

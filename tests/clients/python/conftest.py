@@ -56,8 +56,9 @@ def target() -> Iterator[str]:
         yield server.address
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A hosting server. All modules share it, so each test has its own benchmarks."""
     with serving(tmp_path_factory.mktemp("site") / "store.db") as (server, secret):
         yield Site(server.address, secret)
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 import grpc
 import pytest
 from google.longrunning import operations_pb2_grpc
+from google.protobuf.field_mask_pb2 import FieldMask
 from tests.server.running import PlayedWorkers
 from tests.server.scene import Refused, points, refused
 from tests.support.sites import new_site_with_teams
@@ -117,6 +118,22 @@ class Client:
             benchmark_id=benchmark_id, benchmark=benchmark
         )
         answer = await self.benchmarks.CreateBenchmark(request, metadata=self.metadata)
+        return answer.benchmark
+
+    async def benchmark(self) -> benchmark_service_pb2.GetBenchmarkResponse:
+        """The benchmark, as this caller sees it."""
+        request = benchmark_service_pb2.GetBenchmarkRequest(name=BENCHMARK)
+        return await self.benchmarks.GetBenchmark(request, metadata=self.metadata)
+
+    async def update(
+        self, benchmark: benchmark_pb2.Benchmark, *paths: str
+    ) -> benchmark_pb2.Benchmark:
+        """Give fields of the benchmark the values of another one."""
+        benchmark.name = BENCHMARK
+        request = organiser_pb2.UpdateBenchmarkRequest(
+            benchmark=benchmark, update_mask=FieldMask(paths=paths)
+        )
+        answer = await self.benchmarks.UpdateBenchmark(request, metadata=self.metadata)
         return answer.benchmark
 
     async def upload(

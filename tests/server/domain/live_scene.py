@@ -6,7 +6,6 @@ import asyncio
 from types import TracebackType
 from typing import Any
 
-from google.protobuf.field_mask_pb2 import FieldMask
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots
 from tests.server.scene import Points, points
 
@@ -108,14 +107,6 @@ async def scored(hosted: Hosted) -> pb.OnlineRecord:
     await hosted.red.ended()
     [score] = await hosted.red.scores()
     return score.online
-
-
-async def update_benchmark(hosted: Hosted, benchmark: benchmark_pb2.Benchmark, path: str) -> None:
-    """Change one field of the benchmark."""
-    request = organiser_pb2.UpdateBenchmarkRequest(
-        benchmark=benchmark, update_mask=FieldMask(paths=[path])
-    )
-    await hosted.organiser.benchmarks.UpdateBenchmark(request, metadata=hosted.organiser.metadata)
 
 
 async def delete_benchmark(hosted: Hosted) -> None:

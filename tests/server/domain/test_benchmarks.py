@@ -9,7 +9,6 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf.duration_pb2 import Duration
-from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
 from msgspec.structs import replace
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Client, Hosted, dots, refusal
@@ -27,21 +26,6 @@ from vidscore_protos.v1 import benchmark_service_pb2 as pb
 from vidscore_server.domain.context import Context
 from vidscore_server.logs import current_call
 from vidscore_server.store import Reader, Transaction
-
-
-async def _get(client: Client) -> benchmark_pb2.Benchmark:
-    request = pb.GetBenchmarkRequest(name=BENCHMARK)
-    return (await client.benchmarks.GetBenchmark(request, metadata=client.metadata)).benchmark
-
-
-async def _update(
-    client: Client, message: benchmark_pb2.Benchmark, *paths: str
-) -> benchmark_pb2.Benchmark:
-    message.name = BENCHMARK
-    request = organiser_pb2.UpdateBenchmarkRequest(
-        benchmark=message, update_mask=FieldMask(paths=paths)
-    )
-    return (await client.benchmarks.UpdateBenchmark(request, metadata=client.metadata)).benchmark
 
 
 async def _delete(client: Client, *, force: bool, etag: str = "") -> None:
@@ -69,21 +53,21 @@ async def test_of_two_updates_at_once_each_changes_only_its_own_fields(
     async def overtaken(*arguments: Any) -> Any:
         monkeypatch.setattr(benchmarks, "update", update)
         other = benchmark_pb2.Benchmark(description="By night.")
-        await _update(hosted.organiser, other, "description")
+        await hosted.organiser.update(other, "description")
         await hosted.organiser.upload(things({1: ["car"]}))
         return await update(*arguments)
 
     monkeypatch.setattr(benchmarks, "update", overtaken)
     policy = benchmark_pb2.Policy(ladder_step=0.5)
-    await _update(hosted.organiser, benchmark_pb2.Benchmark(policy=policy), "policy")
-    found = await _get(hosted.organiser)
+    await hosted.organiser.update(benchmark_pb2.Benchmark(policy=policy), "policy")
+    found = (await hosted.organiser.benchmark()).benchmark
     assert (found.description, found.policy.ladder_step) == ("By night.", 0.5)
     assert found.truth_geometry == annotations_pb2.GEOMETRY_BOX
 
 
 async def test_a_benchmark_is_read_as_it_was_created(hosted: Hosted) -> None:
     created = await hosted.organiser.create_benchmark(submissions_per_day=3)
-    assert created == await _get(hosted.organiser)
+    assert created == (await hosted.organiser.benchmark()).benchmark
     assert created.policy.submissions_per_day == 3
     assert created.name == BENCHMARK
 
@@ -128,17 +112,17 @@ async def test_an_update_changes_only_what_the_mask_names(hosted: Hosted) -> Non
     message = dots(submissions_in_all=1)
     message.open_time.FromJsonString("2026-05-01T00:00:00Z")
     hosted.clock.pass_by(seconds=1)
-    after = await _update(hosted.organiser, message, "open_time")
+    after = await hosted.organiser.update(message, "open_time")
     assert after.open_time == message.open_time
     assert after.policy == before.policy
-    cleared = await _update(hosted.organiser, dots(), "open_time")
+    cleared = await hosted.organiser.update(dots(), "open_time")
     assert not cleared.HasField("open_time")
 
 
 @pytest.mark.parametrize("paths", [(), ("name",), ("truth_geometry",), ("policy.ladder_step",)])
 async def test_changes_of_fixed_fields_are_refused(hosted: Hosted, paths: tuple[str, ...]) -> None:
     await hosted.organiser.create_benchmark()
-    found = await refusal(_update(hosted.organiser, dots(), *paths))
+    found = await refusal(hosted.organiser.update(dots(), *paths))
     assert found.code is grpc.StatusCode.INVALID_ARGUMENT
 
 
@@ -146,33 +130,34 @@ async def test_an_update_with_an_outdated_etag_is_refused(hosted: Hosted) -> Non
     created = await hosted.organiser.create_benchmark()
     mine, theirs = dots(submissions_per_day=1), dots(submissions_per_day=2)
     mine.etag = theirs.etag = created.etag
-    changed = await _update(hosted.organiser, theirs, "policy")
+    changed = await hosted.organiser.update(theirs, "policy")
     assert changed.etag not in {"", created.etag}
-    found = await refusal(_update(hosted.organiser, mine, "policy"))
+    found = await refusal(hosted.organiser.update(mine, "policy"))
     assert (found.code, found.reason) == (grpc.StatusCode.ABORTED, "ETAG_DIFFERS")
-    assert await _get(hosted.organiser) == changed
+    assert (await hosted.organiser.benchmark()).benchmark == changed
     mine.etag = changed.etag
-    assert (await _update(hosted.organiser, mine, "policy")).policy.submissions_per_day == 1
+    assert (await hosted.organiser.update(mine, "policy")).policy.submissions_per_day == 1
     mine.etag = ""
-    assert (await _update(hosted.organiser, mine, "policy")).policy.submissions_per_day == 1
+    assert (await hosted.organiser.update(mine, "policy")).policy.submissions_per_day == 1
 
 
 async def test_a_deletion_with_an_outdated_etag_is_refused(hosted: Hosted) -> None:
     created = await hosted.organiser.create_benchmark()
-    changed = await _update(hosted.organiser, dots(submissions_per_day=2), "policy")
+    changed = await hosted.organiser.update(dots(submissions_per_day=2), "policy")
     found = await refusal(_delete(hosted.organiser, force=False, etag=created.etag))
     assert (found.code, found.reason) == (grpc.StatusCode.ABORTED, "ETAG_DIFFERS")
-    assert await _get(hosted.organiser) == changed
+    assert (await hosted.organiser.benchmark()).benchmark == changed
     await _delete(hosted.organiser, force=False, etag=changed.etag)
-    found = await refusal(_get(hosted.organiser))
+    found = await refusal(hosted.organiser.benchmark())
     assert found.code is grpc.StatusCode.NOT_FOUND
 
 
 async def test_only_organisers_see_the_etag_and_truth_does_not_change_it(hosted: Hosted) -> None:
     created = await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
-    assert (await _get(hosted.organiser)).etag == created.etag
-    assert (await _get(hosted.red)).etag == (await _get(hosted.viewer)).etag == ""
+    assert (await hosted.organiser.benchmark()).benchmark.etag == created.etag
+    for client in (hosted.red, hosted.viewer):
+        assert (await client.benchmark()).benchmark.etag == ""
 
 
 async def test_a_benchmark_with_submissions_is_deleted_only_by_force(hosted: Hosted) -> None:
@@ -181,7 +166,7 @@ async def test_a_benchmark_with_submissions_is_deleted_only_by_force(hosted: Hos
     found = await refusal(_delete(hosted.organiser, force=False))
     assert found.reason == "HAS_SUBMISSIONS"
     await _delete(hosted.organiser, force=True)
-    assert (await refusal(_get(hosted.organiser))).code is grpc.StatusCode.NOT_FOUND
+    assert (await refusal(hosted.organiser.benchmark())).code is grpc.StatusCode.NOT_FOUND
     await hosted.organiser.create_benchmark()
     assert (await refusal(hosted.red.get())).code is grpc.StatusCode.NOT_FOUND
 
@@ -243,7 +228,7 @@ async def test_submissions_are_accepted_from_opening_to_closing(hosted: Hosted) 
     message = dots()
     message.open_time.seconds = noon.seconds + 10
     message.close_time.seconds = noon.seconds + 20
-    await _update(hosted.organiser, message, "open_time", "close_time")
+    await hosted.organiser.update(message, "open_time", "close_time")
     early = await refusal(hosted.red.submission("early"))
     assert (early.code, early.reason) == (
         grpc.StatusCode.FAILED_PRECONDITION,
@@ -315,8 +300,8 @@ async def test_revisions_are_listed_newest_first(hosted: Hosted) -> None:
     for number in (1, 2, 3):
         await hosted.organiser.upload(points({number: HERE}))
     assert [entry.revision for entry in await _revisions(hosted.organiser)] == [3, 2, 1]
-    assert (await _get(hosted.organiser)).truth_revision == 3
-    assert (await _get(hosted.red)).truth_revision == 0
+    assert (await hosted.organiser.benchmark()).benchmark.truth_revision == 3
+    assert (await hosted.red.benchmark()).benchmark.truth_revision == 0
 
 
 async def test_frames_outside_a_video_of_the_specification_are_refused(hosted: Hosted) -> None:

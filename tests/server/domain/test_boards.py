@@ -9,7 +9,6 @@ import grpc
 import pytest
 from google.longrunning import operations_pb2
 from google.protobuf.duration_pb2 import Duration
-from google.protobuf.field_mask_pb2 import FieldMask
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, hosting, refusal, values
 from tests.server.scene import points
 from tests.support.waiting import until
@@ -204,11 +203,8 @@ async def test_a_rescoring_computes_the_scores_of_a_new_evaluator(hosted: Hosted
     await _submit(hosted.red, "r1", 1)
     spotgeo = created.specification.evaluators[0]
     spotgeo.parameters.append(specification_pb2.Parameter(name="tau", number=5.0))
-    request = organiser_pb2.UpdateBenchmarkRequest(
-        benchmark=created, update_mask=FieldMask(paths=["specification"])
-    )
     [before] = await hosted.organiser.scores("r1")
-    await hosted.organiser.benchmarks.UpdateBenchmark(request, metadata=hosted.organiser.metadata)
+    await hosted.organiser.update(created, "specification")
     await _waited(hosted.organiser, await _rescore(hosted.organiser, "r1"))
     after, *_ = await hosted.organiser.scores("r1")
     parameters = {entry.name: entry.number for entry in after.report.parameters}

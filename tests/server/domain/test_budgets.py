@@ -6,15 +6,13 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from google.protobuf.field_mask_pb2 import FieldMask
 from msgspec.structs import replace
-from tests.server.domain.hosted import BENCHMARK, TRUTH, Client, Hosted, dots, refusal
+from tests.server.domain.hosted import TRUTH, Hosted, dots, refusal
 from tests.server.domain.streets import BOX, streets
 from tests.server.scene import HERE, batch, points
 
 from vidscore_evaluators.annotations import ObjectFlag
-from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2
-from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
 from vidscore_server.api.definitions import read_definition, write_benchmark
 from vidscore_server.domain.benchmarks import from_json, policy_warnings, to_json
 from vidscore_server.domain.definition import definition_from_dict
@@ -63,15 +61,10 @@ def test_live_scores_count_as_answers_about_single_sequences() -> None:
     assert budget_of(Policy(visibility="live"), TruthSize(1_000_000, 10)) == 12
 
 
-async def _benchmark(client: Client) -> pb.GetBenchmarkResponse:
-    request = pb.GetBenchmarkRequest(name=BENCHMARK)
-    return await client.benchmarks.GetBenchmark(request, metadata=client.metadata)
-
-
 async def _budgets(hosted: Hosted) -> tuple[int, int, int]:
     """The limit of the policy, the limit in force, and the quota that a team is told."""
-    benchmark = (await _benchmark(hosted.organiser)).benchmark
-    quotas = {quota.name: quota.maximum for quota in (await _benchmark(hosted.red)).quotas}
+    benchmark = (await hosted.organiser.benchmark()).benchmark
+    quotas = {quota.name: quota.maximum for quota in (await hosted.red.benchmark()).quotas}
     policy = benchmark.policy
     return policy.submissions_in_all, benchmark.submission_budget, quotas["submissions_in_all"]
 
@@ -155,15 +148,7 @@ async def test_a_changed_benchmark_keeps_the_size_of_its_truth(hosted: Hosted) -
 
 
 async def _change(hosted: Hosted, **policy: object) -> benchmark_pb2.Benchmark:
-    message = dots(**policy)
-    message.name = BENCHMARK
-    request = organiser_pb2.UpdateBenchmarkRequest(
-        benchmark=message, update_mask=FieldMask(paths=["policy"])
-    )
-    answer = await hosted.organiser.benchmarks.UpdateBenchmark(
-        request, metadata=hosted.organiser.metadata
-    )
-    return answer.benchmark
+    return await hosted.organiser.update(dots(**policy), "policy")
 
 
 def test_a_stored_benchmark_without_a_limit_stays_without_one() -> None:
@@ -220,8 +205,8 @@ async def test_only_organisers_get_warnings_at_creation_and_when_the_truth_is_co
     created = await hosted.organiser.create_benchmark(submissions_in_all=None)
     assert list(created.warnings) == []
     await hosted.organiser.upload(TRUTH)
-    [step, text] = (await _benchmark(hosted.organiser)).benchmark.warnings
+    [step, text] = (await hosted.organiser.benchmark()).benchmark.warnings
     assert "ladder_step = 0.01 is finer than 0.5" in step  # sqrt(0.25 / 3 + 0.04 / 1) = 0.35
     assert "one of the 3 objects" in text
     for client in (hosted.red, hosted.viewer):
-        assert list((await _benchmark(client)).benchmark.warnings) == []
+        assert list((await client.benchmark()).benchmark.warnings) == []

@@ -11,7 +11,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Client, Hosted, refusal
 from tests.server.scene import HERE, points
 
-from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, benchmark_service_pb2, organiser_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 
 FRAME = points({1: HERE})
@@ -23,11 +23,6 @@ async def _check(client: Client, batch: annotations_pb2.AnnotationBatch | None =
     request = pb.CheckDetectionsRequest(benchmark=BENCHMARK, detections=batch)
     answer = await client.submissions.CheckDetections(request, metadata=client.metadata)
     return answer.frame_count
-
-
-async def _benchmark(client: Client) -> benchmark_service_pb2.GetBenchmarkResponse:
-    request = benchmark_service_pb2.GetBenchmarkRequest(name=BENCHMARK)
-    return await client.benchmarks.GetBenchmark(request, metadata=client.metadata)
 
 
 # --- checks -------------------------------------------------------------------------------------
@@ -63,11 +58,7 @@ async def test_a_check_finds_what_an_append_would(
     client = hosted.organiser
     message = (await client.create_benchmark()).specification
     message.sequences.add(name="1")
-    update = organiser_pb2.UpdateBenchmarkRequest(
-        benchmark=benchmark_pb2.Benchmark(name=BENCHMARK, specification=message)
-    )
-    update.update_mask.paths.append("specification")
-    await client.benchmarks.UpdateBenchmark(update, metadata=client.metadata)
+    await client.update(benchmark_pb2.Benchmark(specification=message), "specification")
     stream = await hosted.red.submission()
     appended = await refusal(hosted.red.append(stream, 0, batch))
     checked = await refusal(_check(hosted.red, batch))
@@ -98,7 +89,7 @@ async def test_a_benchmark_shows_the_asking_team_what_is_left(hosted: Hosted) ->
     await hosted.organiser.create_benchmark(submissions_per_day=2, submissions_in_all=5)
     await hosted.red.begin(FRAME)
     await hosted.red.submission("draft")
-    quotas = (await _benchmark(hosted.red)).quotas
+    quotas = (await hosted.red.benchmark()).quotas
     found = [(quota.name, quota.maximum, quota.left) for quota in quotas]
     assert found == [
         ("submissions_per_day", 2, 1),
@@ -108,13 +99,13 @@ async def test_a_benchmark_shows_the_asking_team_what_is_left(hosted: Hosted) ->
     ]
     assert quotas[0].renew_time.ToDatetime(UTC) == datetime(2026, 5, 2, tzinfo=UTC)
     assert not quotas[1].HasField("renew_time")
-    assert [quota.left for quota in (await _benchmark(hosted.blue)).quotas[:2]] == [2, 5]
-    assert list((await _benchmark(hosted.viewer)).quotas) == []
+    assert [quota.left for quota in (await hosted.blue.benchmark()).quotas[:2]] == [2, 5]
+    assert list((await hosted.viewer.benchmark()).quotas) == []
 
 
 async def test_a_benchmark_without_quotas_shows_the_limits_of_every_team(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
-    names = [quota.name for quota in (await _benchmark(hosted.red)).quotas]
+    names = [quota.name for quota in (await hosted.red.benchmark()).quotas]
     assert names == ["maximum_team_open_submissions", "maximum_team_mebibytes"]
 
 
@@ -123,11 +114,11 @@ async def test_a_benchmark_without_quotas_shows_the_limits_of_every_team(hosted:
 
 async def test_everyone_sees_whether_the_truth_is_complete(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
-    assert not (await _benchmark(hosted.viewer)).benchmark.truth_complete
+    assert not (await hosted.viewer.benchmark()).benchmark.truth_complete
     await hosted.organiser.upload(TRUTH, complete=False)
-    assert not (await _benchmark(hosted.viewer)).benchmark.truth_complete
+    assert not (await hosted.viewer.benchmark()).benchmark.truth_complete
     await hosted.organiser.upload(TRUTH)
-    assert (await _benchmark(hosted.viewer)).benchmark.truth_complete
+    assert (await hosted.viewer.benchmark()).benchmark.truth_complete
 
 
 def _time(stamp: Timestamp) -> datetime:

@@ -12,7 +12,6 @@ from tests.server.domain.test_private_sequences import (
     closing,
     host,
     submit,
-    update,
 )
 
 
@@ -23,7 +22,7 @@ async def test_a_closed_benchmark_that_has_a_score_cannot_be_reopened(hosted: Ho
     hosted.clock.pass_by(hours=1)
     later.close_time.FromDatetime(hosted.clock.now + HOUR)
     for message in (later, dots()):
-        refused = await refusal(update(hosted, message, "close_time"))
+        refused = await refusal(hosted.organiser.update(message, "close_time"))
         assert refused.reason == "POLICY_FIXED"
 
 
@@ -34,7 +33,7 @@ async def test_a_benchmark_that_was_closed_by_mistake_is_reopened_if_it_has_no_s
     later = closing(hosted)
     hosted.clock.pass_by(hours=1)
     later.close_time.FromDatetime(hosted.clock.now + HOUR)
-    await update(hosted, later, "close_time")
+    await hosted.organiser.update(later, "close_time")
     await submit(hosted.red, "one", "ac")
     assert await board(hosted.viewer) == [(1, "red", 0.67)]  # by the public part: one of two
 

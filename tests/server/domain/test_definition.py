@@ -6,16 +6,15 @@ import tomllib
 from typing import Any
 
 import pytest
-from google.protobuf.field_mask_pb2 import FieldMask
 from msgspec import structs
-from tests.server.domain.hosted import BENCHMARK, Hosted, dots, refusal
+from tests.server.domain.hosted import Hosted, dots, refusal
 from tests.server.store.records import NOON
 
 from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL, Side
 from vidscore_evaluators.errors import GeometryError, SpecificationError
 from vidscore_evaluators.evaluator import Direction
 from vidscore_evaluators.presets import find_preset
-from vidscore_protos.v1 import benchmark_pb2, benchmark_service_pb2, organiser_pb2
+from vidscore_protos.v1 import benchmark_pb2
 from vidscore_server.api.definitions import read_definition, write_benchmark
 from vidscore_server.domain.definition import (
     MAXIMUM_DESCRIPTION_LENGTH,
@@ -342,10 +341,7 @@ def test_an_invalid_preset_name_is_named(evaluators: list[dict[str, Any]], field
 
 
 async def described(hosted: Hosted) -> str:
-    request = benchmark_service_pb2.GetBenchmarkRequest(name=BENCHMARK)
-    viewer = hosted.viewer
-    answer = await viewer.benchmarks.GetBenchmark(request, metadata=viewer.metadata)
-    return answer.benchmark.description
+    return (await hosted.viewer.benchmark()).benchmark.description
 
 
 async def test_a_description_may_have_lines_and_is_shown_to_everyone(hosted: Hosted) -> None:
@@ -361,16 +357,10 @@ async def test_an_update_can_change_the_description_alone(hosted: Hosted, change
     message.description = "Words."
     await hosted.organiser.create(message)
     update = dots()
-    update.name, update.description = BENCHMARK, changed
-    organiser = hosted.organiser
-    answer = await organiser.benchmarks.UpdateBenchmark(
-        organiser_pb2.UpdateBenchmarkRequest(
-            benchmark=update, update_mask=FieldMask(paths=["description"])
-        ),
-        metadata=organiser.metadata,
-    )
-    assert answer.benchmark.description == changed
-    assert answer.benchmark.policy.submissions_per_day == 3
+    update.description = changed
+    updated = await hosted.organiser.update(update, "description")
+    assert updated.description == changed
+    assert updated.policy.submissions_per_day == 3
     assert await described(hosted) == changed
 
 

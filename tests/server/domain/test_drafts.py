@@ -102,11 +102,9 @@ async def test_first_frames_after_the_closing_are_too_late(hosted: Hosted) -> No
 
 async def _close(hosted: Hosted) -> None:
     """Let a benchmark close now."""
-    message = benchmark_pb2.Benchmark(name=BENCHMARK)
+    message = benchmark_pb2.Benchmark()
     message.close_time.FromDatetime(hosted.clock.now)
-    request = organiser_pb2.UpdateBenchmarkRequest(benchmark=message)
-    request.update_mask.paths.append("close_time")
-    await hosted.organiser.benchmarks.UpdateBenchmark(request, metadata=hosted.organiser.metadata)
+    await hosted.organiser.update(message, "close_time")
 
 
 async def test_the_name_of_a_draft_is_free_for_its_own_team_only(hosted: Hosted) -> None:

@@ -26,7 +26,6 @@ from tests.server.scene import points
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_protos.v1 import (
     benchmark_pb2,
-    benchmark_service_pb2,
     organiser_pb2,
     submission_service_pb2,
 )
@@ -63,9 +62,7 @@ def log_lines() -> Iterator[io.StringIO]:
 
 async def _everything_seen(client: Client, submissions: list[str]) -> list[Message]:
     """The answers to all read calls of a participant."""
-    seen: list[Message] = [await client.board()]
-    benchmark = benchmark_service_pb2.GetBenchmarkRequest(name=BENCHMARK)
-    seen.append(await client.benchmarks.GetBenchmark(benchmark, metadata=client.metadata))
+    seen: list[Message] = [await client.board(), await client.benchmark()]
     server: Any = ServerServiceStub(client.channel)
     seen.append(await server.GetServer(GetServerRequest(), metadata=client.metadata))
     for name in submissions:
@@ -202,8 +199,7 @@ async def test_a_participant_sees_no_name_that_is_not_public(
     for text in (*texts, log_lines.getvalue()):
         for name in ("hiddenlabel", "listedlabel", "truthlabel", "hiddenstreet"):
             assert name not in text
-    get = benchmark_service_pb2.GetBenchmarkRequest(name=BENCHMARK)
-    whole = await hosted.organiser.benchmarks.GetBenchmark(get, metadata=hosted.organiser.metadata)
+    whole = await hosted.organiser.benchmark()
     assert whole.benchmark.specification == message.specification
 
 
@@ -259,8 +255,7 @@ async def test_participants_do_not_see_which_frames_are_evaluated(hosted: Hosted
     for seen in await _everything_seen(hosted.red, ["one"]):
         assert "ranges" not in str(seen)
         assert "dont_care" not in str(seen)
-    get = benchmark_service_pb2.GetBenchmarkRequest(name=BENCHMARK)
-    whole = await hosted.organiser.benchmarks.GetBenchmark(get, metadata=hosted.organiser.metadata)
+    whole = await hosted.organiser.benchmark()
     assert whole.benchmark.specification == message.specification
 
 

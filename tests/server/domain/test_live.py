@@ -6,7 +6,6 @@ import asyncio
 from datetime import UTC, datetime
 
 import pytest
-from google.protobuf.field_mask_pb2 import FieldMask
 from tests.server.domain.hosted import BENCHMARK, Hosted, dots, refusal, values
 from tests.server.domain.test_scoring import library_report
 from tests.server.scene import points
@@ -182,13 +181,7 @@ async def test_a_policy_without_live_scores_hides_earlier_ones(hosted: Hosted) -
     await hosted.red.append(stream, 0, sequence("a"))
     live = hosted.hosting.live
     assert await live.newest(NAME) is not None  # For example, if an organiser watches it.
-    change = organiser_pb2.UpdateBenchmarkRequest(
-        benchmark=dots(visibility=benchmark_pb2.VISIBILITY_LADDER),
-        update_mask=FieldMask(paths=["policy"]),
-    )
-    change.benchmark.name = BENCHMARK
-    organiser = hosted.organiser
-    await organiser.benchmarks.UpdateBenchmark(change, metadata=organiser.metadata)
+    await hosted.organiser.update(dots(visibility=benchmark_pb2.VISIBILITY_LADDER), "policy")
     async with asyncio.timeout(TIMEOUT_S):
         while await live.newest(NAME) is not None:  # noqa: ASYNC110 - it rests for a moment
             await asyncio.sleep(0.01)

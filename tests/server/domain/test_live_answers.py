@@ -17,7 +17,6 @@ from tests.server.domain.live_scene import (
     live_dots,
     prepare,
     scored,
-    update_benchmark,
 )
 from tests.server.scene import HERE
 from tests.support.waiting import until
@@ -76,7 +75,7 @@ async def test_a_clock_keeps_the_definition_with_which_it_was_started(hosted: Ho
         await call.frame()
     benchmark = live_dots(frame_rate=100.0)
     benchmark.name = BENCHMARK
-    await update_benchmark(hosted, benchmark, "live")
+    await hosted.organiser.update(benchmark, "live")
     hosted.clock.pass_by(seconds=PERIOD_S)
     async with Answering(hosted.red) as call:
         assert (await call.frame()).position == 1

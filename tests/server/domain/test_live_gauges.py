@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from prometheus_client import generate_latest
 from tests.server.domain.hosted import BENCHMARK, Hosted, dots, hosting
-from tests.server.domain.live_scene import update_benchmark
 from tests.server.domain.test_live import HIT, LIVE, NAME, NUMBERS
 from tests.server.scene import points
 
@@ -37,5 +36,5 @@ async def test_live_scores_are_gauges_if_requested_and_shown(tmp_path: Path, wan
         if wanted:
             hidden = dots(visibility=benchmark_pb2.VISIBILITY_FINAL)
             hidden.name = BENCHMARK
-            await update_benchmark(hosted, hidden, "policy")
+            await hosted.organiser.update(hidden, "policy")
             assert gauges(hosted) == []

@@ -18,11 +18,10 @@ from tests.server.domain.live_scene import (
     live_dots,
     prepare,
     scored,
-    update_benchmark,
 )
 from tests.server.scene import HERE, points
 
-from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, benchmark_service_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 
 # --- refusals --------------------------------------------------------------------------------
@@ -116,7 +115,7 @@ async def test_frames_sent_before_the_benchmark_was_live_are_reported(hosted: Ho
     await hosted.red.begin(points({1: HERE, 2: HERE}))
     benchmark = live_dots()
     benchmark.name = BENCHMARK
-    await update_benchmark(hosted, benchmark, "live")
+    await hosted.organiser.update(benchmark, "live")
     online = await scored(hosted)
     assert not online.certified
     assert online.message == (
@@ -139,9 +138,7 @@ async def test_a_benchmark_that_is_not_live_shows_no_clock(hosted: Hosted) -> No
 async def test_every_caller_sees_the_clock_of_a_benchmark(hosted: Hosted) -> None:
     await hosted.organiser.create(live_dots(), public=TOLD)
     for client in (hosted.organiser, hosted.red, hosted.viewer):
-        request = benchmark_service_pb2.GetBenchmarkRequest(name=BENCHMARK)
-        answer = await client.benchmarks.GetBenchmark(request, metadata=client.metadata)
-        assert answer.benchmark.live == benchmark_pb2.LiveClock(
+        assert (await client.benchmark()).benchmark.live == benchmark_pb2.LiveClock(
             frame_rate=1 / PERIOD_S, frames="FRAME_SOURCE_PARTICIPANT"
         )
 

@@ -14,7 +14,6 @@ from unittest.mock import Mock
 
 import grpc
 import pytest
-from google.protobuf.field_mask_pb2 import FieldMask
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, refusal
 from tests.server.domain.test_backups import dumped, export
 from tests.server.domain.test_backups import made as made_backup
@@ -27,7 +26,6 @@ from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_protos.v1 import (
     access_service_pb2,
     benchmark_pb2,
-    benchmark_service_pb2,
     organiser_pb2,
     specification_pb2,
 )
@@ -153,13 +151,10 @@ async def test_a_score_that_the_board_does_not_show_yet_shows_a_team_no_outcomes
     """The evaluators change, and an organiser has not yet published the new scores."""
     await scored(hosted, made(rescore=benchmark_pb2.RESCORE_REVIEW))
     changed = made(rescore=benchmark_pb2.RESCORE_REVIEW)
-    changed.name = BENCHMARK
     changed.specification.evaluators[0].parameters.append(
         specification_pb2.Parameter(name="reach_px", number=20.0)
     )
-    mask = FieldMask(paths=["specification"])
-    request = organiser_pb2.UpdateBenchmarkRequest(benchmark=changed, update_mask=mask)
-    await hosted.organiser.benchmarks.UpdateBenchmark(request, metadata=hosted.organiser.metadata)
+    await hosted.organiser.update(changed, "specification")
     await _until(_has_two_scores(hosted.organiser))
     [response] = await hosted.organiser.outcomes()
     assert rows([response])[4][-1] == "true_positive"  # 18 px are within the new threshold.
@@ -209,9 +204,8 @@ async def test_only_organisers_choose_threshold_and_confidence_of_outcomes(hoste
 
 
 async def _left(client: Client) -> int:
-    request = benchmark_service_pb2.GetBenchmarkRequest(name=BENCHMARK)
-    answer = await client.benchmarks.GetBenchmark(request, metadata=client.metadata)
-    [left] = [quota.left for quota in answer.quotas if quota.name == "submissions_in_all"]
+    quotas = (await client.benchmark()).quotas
+    [left] = [quota.left for quota in quotas if quota.name == "submissions_in_all"]
     return left
 
 

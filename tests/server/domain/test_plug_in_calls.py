@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.server.domain import test_private_sequences as split
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, dots, refusal
 from tests.server.domain.test_live import LIVE
 from tests.server.domain.test_windows import watched
@@ -170,7 +169,7 @@ async def test_an_evaluator_that_takes_long_to_make_does_not_stop_the_server(
     monkeypatch.setattr(kind, "__init__", slowly_made)
     await freed(site.hosted.organiser.create(_moody(dots())))
     described = benchmark_pb2.Benchmark(description="By night.")
-    await freed(split.update(site.hosted, described, "description"))
+    await freed(site.hosted.organiser.update(described, "description"))
     await freed(site.red.get(f"/{BENCHMARK}"))
     form = await site.organiser.get(f"/organise/{BENCHMARK}/about")
     await freed(site.organiser.send(form, f"/organise/{BENCHMARK}/about", title="Other"))

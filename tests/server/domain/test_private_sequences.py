@@ -6,14 +6,12 @@ import asyncio
 from datetime import timedelta
 
 import pytest
-from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots, refusal, values
 from tests.server.domain.test_rescored_boards import publish, rescored
 from tests.server.scene import HERE, batch, parameter
 
-from vidscore_protos.v1 import access_service_pb2, annotations_pb2, benchmark_pb2, organiser_pb2
-from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_protos.v1 import access_service_pb2, annotations_pb2, benchmark_pb2
 from vidscore_protos.v1 import submission_service_pb2 as submissions
 from vidscore_server.domain import portions
 from vidscore_server.domain.names import SubmissionName
@@ -49,20 +47,6 @@ async def host(hosted: Hosted, **policy: object) -> None:
 async def submit(client: Client, name: str, hits: str) -> None:
     await client.submit(found(hits), name)
     await client.ended(name)
-
-
-async def benchmark_of(client: Client) -> benchmark_pb2.Benchmark:
-    request = pb.GetBenchmarkRequest(name=BENCHMARK)
-    return (await client.benchmarks.GetBenchmark(request, metadata=client.metadata)).benchmark
-
-
-async def update(hosted: Hosted, message: benchmark_pb2.Benchmark, *paths: str) -> None:
-    message.name = BENCHMARK
-    request = organiser_pb2.UpdateBenchmarkRequest(
-        benchmark=message, update_mask=FieldMask(paths=paths)
-    )
-    organiser = hosted.organiser
-    await organiser.benchmarks.UpdateBenchmark(request, metadata=organiser.metadata)
 
 
 async def waiting(client: Client, name: str) -> None:
@@ -147,9 +131,9 @@ async def test_after_the_closing_another_measure_can_rank(hosted: Hosted) -> Non
     await host(hosted, visibility=LIVE)
     await submit(hosted.red, "one", "abc")
     await submit(hosted.blue, "two", "acd")
-    message = await benchmark_of(hosted.organiser)
+    message = (await hosted.organiser.benchmark()).benchmark
     message.policy.ranking_measure = "recall"
-    await update(hosted, message, "policy")
+    await hosted.organiser.update(message, "policy")
     hosted.clock.pass_by(hours=1)
     assert await board(hosted.viewer) == [(1, "blue", 1.0), (2, "red", 0.5)]
 
@@ -185,10 +169,10 @@ async def test_participants_see_how_many_sequences_are_private_but_not_which(
 ) -> None:
     await host(hosted)
     for client in (hosted.red, hosted.viewer):
-        message = await benchmark_of(client)
+        message = (await client.benchmark()).benchmark
         assert list(message.policy.private_sequences) == []
         assert message.private_sequence_count == 2
-    message = await benchmark_of(hosted.organiser)
+    message = (await hosted.organiser.benchmark()).benchmark
     assert list(message.policy.private_sequences) == ["c", "d"]
 
 
@@ -196,21 +180,21 @@ async def test_the_private_sequences_are_drawn_once_and_organisers_see_which(
     hosted: Hosted,
 ) -> None:
     await hosted.organiser.create(closing(hosted, private_sequences=[], private_share=0.5))
-    assert (await benchmark_of(hosted.organiser)).private_sequence_count == 0
+    assert (await hosted.organiser.benchmark()).benchmark.private_sequence_count == 0
     await hosted.organiser.upload(found(NAMES), complete=False)
-    assert (await benchmark_of(hosted.organiser)).private_sequence_count == 0
+    assert (await hosted.organiser.benchmark()).benchmark.private_sequence_count == 0
     await hosted.organiser.upload(found(NAMES))
-    drawn = list((await benchmark_of(hosted.organiser)).policy.private_sequences)
+    drawn = list((await hosted.organiser.benchmark()).benchmark.policy.private_sequences)
     assert len(drawn) == 2
     request = access_service_pb2.ListAuditRecordsRequest(action="private sequences drawn")
     organiser = hosted.organiser
     audit = await organiser.access.ListAuditRecords(request, metadata=organiser.metadata)
     assert [record.detail for record in audit.records] == ["2 sequences"]
-    message = await benchmark_of(hosted.red)
+    message = (await hosted.red.benchmark()).benchmark
     assert (message.policy.private_share, list(message.policy.private_sequences)) == (0.5, [])
     assert message.private_sequence_count == 2
     await hosted.organiser.upload(found(NAMES))
-    assert list((await benchmark_of(hosted.organiser)).policy.private_sequences) == drawn
+    assert list((await hosted.organiser.benchmark()).benchmark.policy.private_sequences) == drawn
     await submit(hosted.red, "one", "".join(drawn))
     [score] = await hosted.organiser.scores()
     assert (f1(score.private_report), f1(score.public_report)) == (1.0, 0.0)
@@ -221,9 +205,9 @@ async def test_before_the_draw_nothing_is_released(hosted: Hosted) -> None:
     policy = {"private_sequences": [], "private_share": 0.5, "visibility": FINAL}
     await hosted.organiser.create(closing(hosted, **policy))
     await hosted.organiser.upload(found(NAMES), complete=False)
-    message = await benchmark_of(hosted.organiser)
+    message = (await hosted.organiser.benchmark()).benchmark
     message.policy.truth_timeout.FromSeconds(60)
-    await update(hosted, message, "policy")
+    await hosted.organiser.update(message, "policy")
     for client, name, hits in ((hosted.red, "one", "ab"), (hosted.blue, "two", "")):
         await client.submit(found(hits), name)
         await waiting(client, name)
@@ -244,7 +228,7 @@ async def test_the_step_and_the_budget_follow_from_the_public_part(hosted: Hoste
     policy = {"private_sequences": names[:20], "ladder_step": 0.0, "submissions_in_all": -1}
     await hosted.organiser.create(closing(hosted, **policy))
     await hosted.organiser.upload(found("".join(names), "".join(names)))
-    message = await benchmark_of(hosted.red)
+    message = (await hosted.red.benchmark()).benchmark
     assert (message.ladder_step_in_force, message.submission_budget) == (0.2, 5)
 
 
@@ -255,17 +239,19 @@ async def test_truth_that_does_not_fit_the_private_sequences_is_refused(
     await hosted.organiser.create(closing(hosted, private_sequences=private))
     refused = await refusal(hosted.organiser.upload(found(NAMES)))
     assert "private_sequences" in str(refused)
-    assert (await benchmark_of(hosted.organiser)).truth_revision == 0
+    assert (await hosted.organiser.benchmark()).benchmark.truth_revision == 0
 
 
 async def test_private_sequences_are_fixed_once_there_is_a_complete_truth(hosted: Hosted) -> None:
     await hosted.organiser.create(closing(hosted))
-    await update(hosted, closing(hosted, private_sequences="d"), "policy")
+    await hosted.organiser.update(closing(hosted, private_sequences="d"), "policy")
     await hosted.organiser.upload(found(NAMES))
-    refused = await refusal(update(hosted, closing(hosted), "policy"))
+    refused = await refusal(hosted.organiser.update(closing(hosted), "policy"))
     assert refused.reason == "POLICY_FIXED"
-    await update(hosted, closing(hosted, private_sequences=[], earlier_first=True), "policy")
-    message = await benchmark_of(hosted.organiser)
+    await hosted.organiser.update(
+        closing(hosted, private_sequences=[], earlier_first=True), "policy"
+    )
+    message = (await hosted.organiser.benchmark()).benchmark
     assert (list(message.policy.private_sequences), message.policy.earlier_first) == (["d"], True)
 
 
@@ -326,7 +312,7 @@ async def test_bootstrap_must_be_chosen_before_the_first_submission(hosted: Host
     await host(hosted, private_sequences=[])
     await submit(hosted.red, "one", "ab")
     message = closing(hosted, private_sequences=[], visibility=BOOTSTRAP)
-    refused = await refusal(update(hosted, message, "policy"))
+    refused = await refusal(hosted.organiser.update(message, "policy"))
     assert (refused.reason, refused.metadata["field"]) == ("POLICY_FIXED", "visibility")
 
 
@@ -389,7 +375,7 @@ async def test_only_as_many_chosen_submissions_count_as_the_final_policy_allows(
         await submit(hosted.red, name, hits)
     for name in ("two", "one"):
         await hosted.red.choose(name)
-    await update(hosted, closing(hosted, final_submissions=1), "policy")
+    await hosted.organiser.update(closing(hosted, final_submissions=1), "policy")
     hosted.clock.pass_by(hours=1)
     assert await board(hosted.red) == [(1, "red", 0.0)]
     told = [score for name in ("one", "two") for score in await hosted.red.scores(name)]

@@ -32,11 +32,7 @@ async def test_a_public_benchmark_is_the_same_without_a_token_as_for_a_viewer(
     hosted: Hosted,
 ) -> None:
     await _scored(hosted, public_board_web=True)
-    request = pb.GetBenchmarkRequest(name=BENCHMARK)
-    answers = [
-        await client.benchmarks.GetBenchmark(request, metadata=client.metadata)
-        for client in (hosted.nobody, hosted.viewer)
-    ]
+    answers = [await client.benchmark() for client in (hosted.nobody, hosted.viewer)]
     assert answers[0] == answers[1]
     assert not answers[0].quotas
 
@@ -78,9 +74,7 @@ async def test_a_caller_without_a_token_may_be_anywhere() -> None:
 
 async def test_an_invalid_token_is_still_refused(hosted: Hosted) -> None:
     await _scored(hosted, public_board_web=True)
-    wrong = hosted.client("x")
-    request = pb.GetBenchmarkRequest(name=BENCHMARK)
-    refused = await refusal(wrong.benchmarks.GetBenchmark(request, metadata=wrong.metadata))
+    refused = await refusal(hosted.client("x").benchmark())
     assert refused.code is grpc.StatusCode.UNAUTHENTICATED
 
 

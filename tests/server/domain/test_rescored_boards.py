@@ -12,7 +12,6 @@ from typing import Any
 
 import grpc
 import pytest
-from google.protobuf.field_mask_pb2 import FieldMask
 from tests.server.domain.hosted import (
     BENCHMARK,
     Client,
@@ -117,16 +116,9 @@ async def update(
     hosted: Hosted, *paths: str, change: Callable[[benchmark_pb2.Benchmark], None]
 ) -> int:
     """Change the benchmark; returns the number of submissions to be scored again."""
-    organiser = hosted.organiser
-    found = await organiser.benchmarks.GetBenchmark(
-        pb.GetBenchmarkRequest(name=BENCHMARK), metadata=organiser.metadata
-    )
-    change(found.benchmark)
-    request = organiser_pb2.UpdateBenchmarkRequest(
-        benchmark=found.benchmark, update_mask=FieldMask(paths=paths)
-    )
-    answer = await organiser.benchmarks.UpdateBenchmark(request, metadata=organiser.metadata)
-    return answer.benchmark.submissions_to_rescore
+    message = (await hosted.organiser.benchmark()).benchmark
+    change(message)
+    return (await hosted.organiser.update(message, *paths)).submissions_to_rescore
 
 
 def break_when(hosted: Hosted, broken: Callable[[Job], bool]) -> None:

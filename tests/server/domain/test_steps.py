@@ -5,16 +5,14 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from google.protobuf.field_mask_pb2 import FieldMask
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
-from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots, values
+from tests.server.domain.hosted import Hosted, dots, values
 from tests.server.domain.test_budgets import scattered
 from tests.server.scene import HERE, points
 
-from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2
-from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
 from vidscore_server.domain.benchmarks import policy_warnings
 from vidscore_server.domain.definition import definition_from_dict
 from vidscore_server.domain.names import SubmissionName
@@ -91,18 +89,12 @@ def test_a_step_below_the_standard_error_is_kept_with_a_warning() -> None:
 # --- over the wire -------------------------------------------------------------------------------
 
 
-async def _benchmark(client: Client) -> benchmark_pb2.Benchmark:
-    request = pb.GetBenchmarkRequest(name=BENCHMARK)
-    answer = await client.benchmarks.GetBenchmark(request, metadata=client.metadata)
-    return answer.benchmark
-
-
 async def test_everyone_sees_the_step_in_force(hosted: Hosted) -> None:
     created = await hosted.organiser.create_benchmark(ladder_step=0.0)
     assert (created.policy.ladder_step, created.ladder_step_in_force) == (0.0, 1.0)
     await hosted.organiser.upload(scattered(25))
     for client in (hosted.organiser, hosted.red, hosted.viewer):
-        found = await _benchmark(client)
+        found = (await client.benchmark()).benchmark
         assert (found.policy.ladder_step, found.ladder_step_in_force) == (0.0, 0.2)
     # sqrt(0.25 / 25 + 0.04 / 25) = 0.108
 
@@ -111,15 +103,8 @@ async def test_a_policy_without_a_step_uses_that_of_the_truth(hosted: Hosted) ->
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(scattered(25))
     message = dots()
-    message.name = BENCHMARK
     message.policy.ClearField("ladder_step")
-    request = organiser_pb2.UpdateBenchmarkRequest(
-        benchmark=message, update_mask=FieldMask(paths=["policy"])
-    )
-    answer = await hosted.organiser.benchmarks.UpdateBenchmark(
-        request, metadata=hosted.organiser.metadata
-    )
-    assert answer.benchmark.ladder_step_in_force == 0.2
+    assert (await hosted.organiser.update(message, "policy")).ladder_step_in_force == 0.2
 
 
 async def test_a_score_stays_rounded_to_the_earlier_step_until_the_board_is_updated(
@@ -134,7 +119,7 @@ async def test_a_score_stays_rounded_to_the_earlier_step_until_the_board_is_upda
     await hosted.red.ended()
     assert await _shown_f1(hosted) == (1.0, 1.0)
     await hosted.organiser.upload(scattered(25), merge=True)
-    assert (await _benchmark(hosted.red)).ladder_step_in_force == 0.2
+    assert (await hosted.red.benchmark()).benchmark.ladder_step_in_force == 0.2
     assert await _shown_f1(hosted) == (1.0, 1.0)
     await _score_again(hosted)
     assert {values(score.report)["f1"] for score in await hosted.red.scores()} == {1.0}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.server.domain.hosted import BENCHMARK, Hosted, dots
-from tests.server.domain.live_scene import TOLD, Answering, created, update_benchmark
+from tests.server.domain.live_scene import TOLD, Answering, created
 from tests.server.scene import points
 
 import vidscore
@@ -149,7 +149,7 @@ async def test_streaming_accuracy_is_shown_as_much_as_any_score(
     for visibility, has in (("LADDER", False), ("FINAL", True)):
         benchmark = live_pair(visibility, private_sequences=["2"], ladder_step=0.25)
         benchmark.name = BENCHMARK
-        await update_benchmark(hosted, benchmark, "policy")
+        await hosted.organiser.update(benchmark, "policy")
         [score] = await hosted.red.scores()
         assert score.HasField("streaming_report") == has
         assert not score.streaming_report.curves
@@ -161,7 +161,7 @@ async def test_truth_with_frames_that_the_clock_lacks_gives_no_such_report(hoste
     benchmark = live_pair("LIVE")
     benchmark.name = BENCHMARK
     benchmark.specification.sequences[0].frame_count = 4
-    await update_benchmark(hosted, benchmark, "specification")
+    await hosted.organiser.update(benchmark, "specification")
     await hosted.organiser.upload(points({4: [(1.0, 1.0)]}, "1"), merge=True)
     await sealed(hosted)
     [score] = await hosted.organiser.scores()

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, dots, hosting, refusal
+from tests.server.domain.hosted import TRUTH, Hosted, dots, hosting, refusal
 from tests.server.scene import points
 
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
-from vidscore_protos.v1 import benchmark_service_pb2 as benchmarks
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.domain import expirer
 
@@ -52,9 +51,7 @@ def rows(folder: Path) -> dict[str, int]:
 
 
 async def left(hosted: Hosted) -> dict[str, int]:
-    request = benchmarks.GetBenchmarkRequest(name=BENCHMARK)
-    found = await hosted.red.benchmarks.GetBenchmark(request, metadata=hosted.red.metadata)
-    return {quota.name: quota.left for quota in found.quotas}
+    return {quota.name: quota.left for quota in (await hosted.red.benchmark()).quotas}
 
 
 async def test_a_cancelled_submission_frees_its_frames_and_keeps_its_record(

@@ -6,7 +6,6 @@ import html
 import re
 
 import pytest
-from google.protobuf.field_mask_pb2 import FieldMask
 from tests.server.domain.hosted import BENCHMARK
 from tests.server.domain.streets import streets, things
 from tests.server.domain.traced import frames, made
@@ -14,7 +13,7 @@ from tests.server.web.site.browsing import Browsing, Page
 
 from vidscore_evaluators.jobs import Job, run_outcome_job
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
-from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2, specification_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, specification_pb2
 
 pytestmark = pytest.mark.usefixtures("tracer")
 
@@ -39,16 +38,6 @@ async def scored(site: Browsing, **policy: object) -> None:
     await site.hosted.red.append(stream, 3, SENT[1])
     await site.hosted.red.seal()
     await site.hosted.red.ended()
-
-
-async def change(site: Browsing, part: str, changed: benchmark_pb2.Benchmark) -> None:
-    """Change a part of the benchmark."""
-    changed.name = BENCHMARK
-    request = organiser_pb2.UpdateBenchmarkRequest(
-        benchmark=changed, update_mask=FieldMask(paths=[part])
-    )
-    organiser = site.hosted.organiser
-    await organiser.benchmarks.UpdateBenchmark(request, metadata=organiser.metadata)
 
 
 def link(page: Page, words: str) -> str:
@@ -174,7 +163,8 @@ async def test_cached_pictures_are_shown_only_while_they_may_be(site: Browsing) 
     path = shown.path
     assert (await site.blue.get(path)).status == 404
     assert (await site.viewer.get(path)).status == 403
-    await change(site, "policy", made(outcomes=benchmark_pb2.OUTCOMES_SHOWN_NONE))
+    hidden = made(outcomes=benchmark_pb2.OUTCOMES_SHOWN_NONE)
+    await site.hosted.organiser.update(hidden, "policy")
     page = await site.red.get(path)
     assert "Right" not in page.words
     assert 'class="o-own"' in page.text
@@ -188,7 +178,8 @@ async def test_frames_stay_visible_while_no_score_follows_the_present_rules(site
     changed.specification.evaluators[0].parameters.append(
         specification_pb2.Parameter(name="reach_px", number=20.0)
     )
-    await change(site, "specification", changed)  # The board with the new score is not published.
+    # The board with the new score is not published.
+    await site.hosted.organiser.update(changed, "specification")
     page = await site.red.agree(FRAMES)
     assert page.status == 200, page.words
     assert "There is no score by the present rules yet" in page.words

@@ -7,8 +7,6 @@ from tests.server.domain import test_private_sequences as split
 from tests.server.domain.hosted import BENCHMARK, TRUTH
 from tests.server.web.site.browsing import Browsing
 
-from vidscore_protos.v1 import benchmark_service_pb2
-
 HERE = f"/organise/{BENCHMARK}"
 PAGE = f"{HERE}/about"
 
@@ -24,9 +22,7 @@ parameters = {{ base = "euclidean" }}
 
 
 async def _evaluators(site: Browsing) -> list[str]:
-    request = benchmark_service_pb2.GetBenchmarkRequest(name=BENCHMARK)
-    client = site.hosted.organiser
-    answer = await client.benchmarks.GetBenchmark(request, metadata=client.metadata)
+    answer = await site.hosted.organiser.benchmark()
     return [entry.name for entry in answer.benchmark.specification.evaluators]
 
 
@@ -114,10 +110,10 @@ async def test_a_benchmark_with_private_sequences_keeps_them(site: Browsing) -> 
 async def test_a_benchmark_whose_private_sequences_were_drawn_keeps_them(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark(private_share=0.5)
     await site.hosted.organiser.upload(split.found(split.NAMES))
-    before = (await split.benchmark_of(site.hosted.organiser)).policy.private_sequences
+    before = (await site.hosted.organiser.benchmark()).benchmark.policy.private_sequences
     page = await site.organiser.send(await site.organiser.get(PAGE), PAGE, title="Other")
     assert page.path == HERE
-    assert (await split.benchmark_of(site.hosted.organiser)).policy.private_sequences == before
+    assert (await site.hosted.organiser.benchmark()).benchmark.policy.private_sequences == before
 
 
 async def test_only_organisers_get_the_form(site: Browsing) -> None:

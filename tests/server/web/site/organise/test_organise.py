@@ -219,7 +219,7 @@ async def test_a_policy_whose_private_sequences_were_drawn_can_be_changed(site: 
     assert saved.path == HERE
     assert "visibility final" in saved.words
     assert "private_share 0.5" in saved.words
-    assert (await split.benchmark_of(site.hosted.organiser)).private_sequence_count == 2
+    assert (await site.hosted.organiser.benchmark()).benchmark.private_sequence_count == 2
 
 
 async def test_a_policy_changed_by_somebody_else_is_not_overwritten(site: Browsing) -> None:

@@ -10,7 +10,7 @@ import sysconfig
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -38,6 +38,10 @@ from vidscore_evaluators.scoring import score_annotations
 
 UNLUCKY = ("mole", "streets")
 """Team and benchmark of the connection that is cut."""
+
+SIGNAL_DELAY_S = 0.5
+"""Maximum time for which Ctrl-C goes unnoticed. Python handles signals in its main thread; one that
+comes just before this thread waits for a lock does not end the wait."""
 
 EXAMPLE_FOLDER = "demo-files"
 
@@ -175,6 +179,8 @@ def _stream_all(
                 client = clients.enter_context(open_client(server))
                 running.append(pool.submit(participant.stream, client, show, speed, pool, cut))
         for future in running:
+            while wait([future], timeout=SIGNAL_DELAY_S).not_done:
+                pass
             future.result()
 
 

@@ -16,7 +16,7 @@ from bench.memory_probe import peak_of, save
 from bench.rows import Point, Row, at_most, not_yet
 from bench.scenes import neovision2
 from bench.scenes.boxes import Boxes, annotations_of, detected, random_boxes
-from vidscore_evaluators.alignment import align
+from vidscore_evaluators.alignment import Aligned, align
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.plausibility.summary import input_summary_of
 from vidscore_evaluators.plausibility.warnings import input_warnings
@@ -172,8 +172,11 @@ def _warnings(size: Size) -> Iterator[Row]:
         truth, detections = sides = _sides(WARNED_OBJECTS // objects, objects, 6)
         columns = tuple(map(_columns, sides))
 
-        def warnings(truth: Annotations = truth, detections: Annotations = detections) -> object:
-            summary = input_summary_of(align(truth, detections), BenchmarkSpec())
+        aligned = align(truth, detections)  # as scoring does anyway
+
+        def warnings(aligned: Aligned = aligned) -> object:
+            # Without the intermediate results of the call before.
+            summary = input_summary_of(replace(aligned), BenchmarkSpec())
             return input_warnings(summary, needs.labels, ranked=needs.ranked, tracked=needs.tracks)
 
         def whole(columns: tuple[ArrayColumns, ...] = columns) -> object:

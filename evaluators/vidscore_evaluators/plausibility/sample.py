@@ -23,7 +23,14 @@ from vidscore_evaluators.annotations import (
     SequenceKey,
     are_flagged,
 )
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs, run_starts
+from vidscore_evaluators.arrays import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    expand_runs,
+    run_starts,
+)
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.tally import Table, TableSchema, build_table
 
@@ -115,9 +122,10 @@ def answers_table(aligned: Aligned, wanted: IntArray) -> Table:
         frames, hashes = frames[near], hashes[near]
     # All objects, because a choice of the most confident ones would have to sort them.
     positions, _, boxes = _boxes_of(aligned.truth, frames)
-    sides = np.abs(boxes[:, 2:] - boxes[:, :2])
+    x1, y1, x2, y2 = boxes.T
+    sides = np.maximum(np.abs(x2 - x1), np.abs(y2 - y1))
     # Each of the frames has an object, so each begins a run.
-    sizes = np.maximum.reduceat(np.maximum(*sides.T), run_starts(positions))
+    sizes = np.maximum.reduceat(sides, run_starts(positions))
     return build_table(
         ANSWERS_SCHEMA,
         _block_names(aligned, hashes, aligned.truth.frame_sequences[frames]),
@@ -259,10 +267,20 @@ def _most_confident(
     if not (np.bincount(positions) > most).any():
         return positions, objects, boxes
     mixed = sum(column * weight for column, weight in zip(boxes.T, _WEIGHTS, strict=True)) % 1.0
-    ties = (side.track_ids[objects], side.label_indices[objects], *boxes.T, mixed)
-    order = np.lexsort((*ties, -side.confidences[objects], positions))
-    first = run_starts(positions[order])
-    counts = np.diff(np.append(first, len(order)))
-    ranks = np.arange(len(order)) - np.repeat(first, counts)
+    keys = (mixed, -side.confidences[objects], positions)
+    order, ranks = _ranked(keys)
+    beyond = (ranks == most).nonzero()[0]
+    if (mixed[order[beyond]] == mixed[order[beyond - 1]]).any():
+        # Rarely, because sorting by so many columns takes several times as long.
+        ties = (side.track_ids[objects], side.label_indices[objects], *boxes.T)
+        order, ranks = _ranked((*ties, *keys))
     kept = order[ranks < most]
     return positions[kept], objects[kept], boxes.take(kept, axis=0)
+
+
+def _ranked(keys: tuple[AnyArray, ...]) -> tuple[IntArray, IntArray]:
+    """Rows sorted by keys, the last first, and the rank of each among those of equal last key."""
+    order = np.lexsort(keys)
+    first = run_starts(keys[-1][order])
+    counts = np.diff(np.append(first, len(order)))
+    return order, np.arange(len(order)) - np.repeat(first, counts)

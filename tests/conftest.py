@@ -31,10 +31,11 @@ LEFT_OUT = re.compile(
 # A separate distribution. tests/evaluators/test_registry.py runs its tests.
 collect_ignore = ["plugin"]
 
-# A shell starts background jobs with Ctrl-C ignored, and their child processes inherit that. Tests
-# of interrupts need the signal handling of a terminal.
+# A shell starts background jobs with Ctrl-C ignored, `nohup` starts commands with the end of a
+# terminal ignored, and child processes inherit both. Tests need the signal handling of a terminal.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -131,9 +131,8 @@ def _scratch(columns: int) -> tuple[FloatArray, IntArray]:
 
 
 MAX_ASSIGNED_UNITS = 200
-"""Number of units up to which an assignment of units is faster than shortest paths."""
-
-_NOWHERE = -1
+"""Number of units up to which units are assigned. Shortest paths are faster, but may choose another
+of equally good plans, and round its cost otherwise."""
 
 
 class Transport(Struct, frozen=True, eq=False):

@@ -8,8 +8,6 @@
 
 #include "kernels.h"
 
-#define INFINITE __builtin_inf()
-
 enum {
     UNMATCHED = -1,
     LANES = 2, /* doubles per SIMD operation */

@@ -5,8 +5,6 @@
 
 #include "kernels.h"
 
-#define INFINITE __builtin_inf()
-
 enum {
     AXES = 2,
     CELLS = 1 << 8, /* maximum of left points times right points of a group */

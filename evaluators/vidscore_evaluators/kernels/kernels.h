@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#define INFINITE __builtin_inf()
+
 /* assignment.c */
 int64_t assign_matrices(const double *costs, int64_t count, int64_t rows, int64_t columns,
                         double *numbers, int64_t *places, int64_t *chosen);

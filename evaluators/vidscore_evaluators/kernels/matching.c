@@ -204,8 +204,6 @@ int64_t incremental_matching(const int64_t *left, const int64_t *right, int64_t 
     return size;
 }
 
-#define INFINITE __builtin_inf()
-
 enum { OPEN, CHOSEN, OUT };
 
 /* The nodes of one side that have pairs, numbered by first appearance. */

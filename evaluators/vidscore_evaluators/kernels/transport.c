@@ -5,8 +5,6 @@
 
 #include "kernels.h"
 
-#define INFINITE __builtin_inf()
-
 enum { NOWHERE = -1 };
 
 /* The plan so far, and the paths of one search. Arrays are (supplies,) or (demands,). */

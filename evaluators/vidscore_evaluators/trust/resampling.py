@@ -164,21 +164,24 @@ def bootstrap(
 
 
 def sequence_tallies(evaluator: Evaluator[Any], contest: Contest) -> list[tuple[bytes, ...]]:
-    """For each system, the tallies of its parts in the order of `drawn_parts`.
-
-    They have no input summary: it is most of a small tally, and a draw gives no warnings.
-    """
+    """For each system, the packed tallies of its parts in the order of `drawn_parts`."""
     parts = drawn_parts(contest)
     truth = [part.of(contest.truth) for part in parts]
     return [
         tuple(
-            tally_to_bytes(
-                dataclasses.replace(evaluator.tally(own, part.of(detections)), input_summary={})
-            )
+            pack_tally(evaluator.tally(own, part.of(detections)))
             for part, own in zip(parts, truth, strict=True)
         )
         for detections in contest.systems.values()
     ]
+
+
+def pack_tally(tally: Tally) -> bytes:
+    """A tally for `score_draws`: without its input summary, which is most of a small tally.
+
+    A draw gives no warnings.
+    """
+    return tally_to_bytes(dataclasses.replace(tally, input_summary={}))
 
 
 def score_draws(
@@ -194,7 +197,7 @@ def score_draws(
 
     Args:
         evaluator: The evaluator.
-        tallies: For each system, tallies of S parts.
+        tallies: For each system, packed tallies of S parts; see `pack_tally`.
         times: (D, S) number of times that each of them counts in each draw.
         drawn: What the parts are: a sequence that is drawn twice counts as two sequences, while
             frames that are drawn twice count twice in their sequence.
@@ -233,14 +236,14 @@ def draw_sequences(sequences: Sequence[SequenceKey], draws: int, seed: int) -> I
 
 
 def copy_of(tally: Tally, number: int) -> Tally:
-    """The tally of a sequence as that of another one with the same content, without input summary.
+    """The tally of a sequence as that of another one with the same content.
 
     Args:
         tally: Tally of a single sequence.
         number: Number of the copy, which becomes part of the sequence's name.
     """
     tables = {name: _renamed(table, number) for name, table in tally.tables.items()}
-    return dataclasses.replace(tally, tables=tables, input_summary={})
+    return dataclasses.replace(tally, tables=tables)
 
 
 def _renamed(table: Table, number: int) -> Table:
@@ -313,9 +316,8 @@ def _merger(job: _DrawsJob) -> Callable[[list[int]], Tally]:
 
     @cache
     def copy(index: int, number: int) -> Tally:
-        if job.parts is Drawn.SEQUENCES:
-            return copy_of(tallies[index], number)
-        return dataclasses.replace(tallies[index], input_summary={})
+        tally = tallies[index]
+        return copy_of(tally, number) if job.parts is Drawn.SEQUENCES else tally
 
     @cache
     def block(first: int) -> Tally:

@@ -136,7 +136,7 @@ class DrawsJob(Struct, frozen=True, eq=False):
 
     Attributes:
         request: The evaluator.
-        tallies: Tallies of S single sequences, as bytes.
+        tallies: Tallies of S single sequences; see `pack_tally`.
         times: (D, S) number of times that each of them counts in each draw.
         measures: M measures to compute.
     """

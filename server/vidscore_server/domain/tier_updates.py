@@ -18,8 +18,7 @@ import numpy as np
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.tally import Tally, merge_tallies
-from vidscore_evaluators.tally_bytes import tally_to_bytes
-from vidscore_evaluators.trust.resampling import are_enough, draw_sequences
+from vidscore_evaluators.trust.resampling import are_enough, draw_sequences, pack_tally
 from vidscore_evaluators.trust.systems import Contest, only_sequence
 from vidscore_evaluators.trust.tiers import DrawsJob, find_tiers, losses_of, resample_count
 from vidscore_server.domain.access import Caller
@@ -246,7 +245,7 @@ class TierUpdater:
             draw_sequences(sequences, DRAWS, SEED), axis=0, return_inverse=True
         )
         ordered = [tallies[sequence] for sequence in sequences]
-        packed = await asyncio.to_thread(lambda: [tally_to_bytes(tally) for tally in ordered])
+        packed = await asyncio.to_thread(lambda: [pack_tally(tally) for tally in ordered])
         size = max(1, SEQUENCES_PER_JOB // len(sequences))
         values: list[FloatArray] = []
         for start in range(0, len(times), size):

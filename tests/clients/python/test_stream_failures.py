@@ -249,14 +249,17 @@ def test_a_callback_that_raises_cancels_the_stream_and_is_the_cause(streaming: S
 
 def test_a_callback_that_waits_for_the_end_of_its_stream_is_refused() -> None:
     refusals: list[str] = []
+    is_open = threading.Event()  # the report may come before the test has the stream
 
     def on_report(_report: LiveReport) -> None:
+        assert is_open.wait(WAIT_S)
         with pytest.raises(CallbackError) as caught:
             stream.finish()
         refusals.append(str(caught.value))
 
     settings = Live(every_frames=1, on_report=on_report)
     with stream_of_threads(script(live(1)), live=settings) as (_, stream):
+        is_open.set()
         stream.finish()
     assert refusals == ["finish cannot be called in on_report: it would wait for itself"]
 

@@ -1,16 +1,15 @@
 """Pages of organisers; they use only calls that refuse everybody else."""
 
 from vidscore_server.web.site.organise import (
-    about,
     audit,
     benchmark,
     create,
     overview,
     policy,
-    times,
     tokens,
     trust,
     truth,
+    updates,
     work,
 )
 
@@ -20,8 +19,7 @@ PAGES = (
     benchmark,
     truth,
     policy,
-    about,
-    times,
+    updates,
     work,
     trust,
     tokens,

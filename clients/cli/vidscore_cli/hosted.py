@@ -5,12 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, structs
 
 from vidscore_cli.failures import NotScoredError
-from vidscore_cli.online import online_text
 from vidscore_cli.output import say
 from vidscore_cli.records import short_names, time_text
 from vidscore_cli.remote import to_reports
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
         Client,
         EvaluatorDescription,
         LeaderboardRow,
+        OnlineRecord,
         Quota,
         Submission,
         SubmissionScore,
@@ -356,3 +356,45 @@ def _is_shown_again(row: LeaderboardRow, submission: Submission, benchmark: Benc
         return False
     stands, sealed = row.seal_time, submission.seal_time
     return stands is not None and sealed is not None and stands < sealed
+
+
+LIVE_STREAM = "live"
+"""The append stream of the answers of a live submission."""
+
+
+def online_of(client: Client, submission: Submission) -> OnlineRecord | None:
+    """How a scored submission answered online; None if it did not answer a live benchmark."""
+    if submission.stream(LIVE_STREAM) is None:
+        return None
+    found = (score.online for score in client.submissions.scores(submission.name))
+    return next(filter(None, found), None)
+
+
+def online_text(online: OnlineRecord) -> str:
+    """Certified or why not, latencies, and where the frames came from."""
+    counts = f"{online.in_time_count} of {counted(online.frame_count, 'frame')} in time"
+    why = counts if online.certified else escape_controls(online.message)
+    parts = [f"{'certified' if online.certified else 'not certified'}: {why}"]
+    latencies = {
+        "50 %": online.latency_50_s,
+        "90 %": online.latency_90_s,
+        "99 %": online.latency_99_s,
+        "worst": online.latency_worst_s,
+    }
+    known = [f"{value:.3f} s ({name})" for name, value in latencies.items() if value is not None]
+    if known:
+        parts.append("latency " + ", ".join(known))
+    parts.append(f"frames: {escape_controls(online.frames)}")
+    return "; ".join(parts)
+
+
+def clock_text(live: Mapping[str, Any]) -> str:
+    """Frame rate of the clock of a live benchmark, and where the frames come from."""
+    own = len(live.get("sequences", ()))
+    rate = live.get("frame_rate")
+    parts = [
+        *([] if rate is None else [f"{counted(rate, 'frame', form='g')} per second"]),
+        *([f"{counted(own, 'sequence')} with times of their own"] if own else []),
+        f"frames: {live.get('frames', 'held by the participant')}",
+    ]
+    return "; ".join(parts)

@@ -10,10 +10,16 @@ import click
 from msgspec import Struct
 
 from vidscore_cli.failures import NotScoredError
-from vidscore_cli.hosted import look_up, say_warnings, standing, wait_for_score, write_outcome
+from vidscore_cli.hosted import (
+    look_up,
+    online_text,
+    say_warnings,
+    standing,
+    wait_for_score,
+    write_outcome,
+)
 from vidscore_cli.lines import BadLineError, FrameInput
 from vidscore_cli.live_exchange import Exchange, OutputClosedError, ProgramError
-from vidscore_cli.online import online_text
 from vidscore_cli.output import say
 from vidscore_cli.program import Program, exit_text
 from vidscore_cli.progress import ProgressBar

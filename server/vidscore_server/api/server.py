@@ -35,20 +35,29 @@ from vidscore_server.api.access import write_token
 from vidscore_server.api.batches import GEOMETRY_OF_ARITY
 from vidscore_server.api.convert import write_specification, write_time
 from vidscore_server.api.kept_answers import ReadyAnswer
-from vidscore_server.api.queue import queue_page
-from vidscore_server.api.requests import page_size_of, read_page_token, request_of, write_page_token
+from vidscore_server.api.requests import (
+    Time,
+    cut_page,
+    page_size_of,
+    read_page_token,
+    request_of,
+    write_page_token,
+)
 from vidscore_server.api.stream import Requests, Responses
+from vidscore_server.api.submissions import STATE_OF_NUMBER, STATES, write_submission
 from vidscore_server.domain.access import Gate, current_caller
 from vidscore_server.domain.backups import export_backup, import_benchmark
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.names import benchmark_name, read_benchmark
 from vidscore_server.domain.sessions import Sessions
+from vidscore_server.domain.states import UNFINISHED
+from vidscore_server.domain.submissions import SubmissionView
 from vidscore_server.errors import UnauthenticatedError
 from vidscore_server.runtime import Kept, utc_now
 from vidscore_server.settings import Settings, limits_of
 from vidscore_server.store import Reader, is_address
 from vidscore_server.store.errors import StoreError
-from vidscore_server.store.records import TokenRecord
+from vidscore_server.store.records import SubmissionState, TokenRecord
 from vidscore_server.version import server_version, supported_versions
 
 
@@ -364,3 +373,49 @@ def _evaluator_page(start: int, size: int) -> evaluator_service_pb2.ListEvaluato
         evaluators=written,
         next_page_token=write_page_token(start + size) if more else "",
     )
+
+
+def queue_page(request: pb.GetQueueRequest, reader: Reader) -> pb.GetQueueResponse:
+    """Answer a call of GetQueue.
+
+    Args:
+        request: The request.
+        reader: A state of the store.
+
+    Raises:
+        InputError: If it names an unknown state.
+    """
+    states = read_states(request)
+    size = page_size_of(request)
+    after = read_page_token(request, Time, str, str)
+    records = reader.queue(states, after, size + 1)
+    shown, token = cut_page(
+        records, size, lambda last: (last.state_time, last.benchmark, last.submission)
+    )
+    counts = reader.state_counts()
+    return pb.GetQueueResponse(
+        submissions=[write_submission(SubmissionView(record, (), None)) for record in shown],
+        next_page_token=token,
+        counts=[
+            pb.StateCount(state=number, count=counts[state])
+            for state, number in STATES.items()
+            if state in counts
+        ],
+    )
+
+
+def read_states(request: pb.GetQueueRequest) -> frozenset[SubmissionState]:
+    """Read the requested states.
+
+    Raises:
+        InputError: If one is unknown.
+    """
+    faults = [
+        Fault(f"the number {number}", "a state of submissions", field=f"states[{row}]")
+        for row, number in enumerate(request.states)
+        if number not in STATE_OF_NUMBER
+    ]
+    if faults:
+        raise InputError(faults)
+    wanted = frozenset(STATE_OF_NUMBER[number] for number in request.states)
+    return wanted or UNFINISHED | {SubmissionState.FAILED}

@@ -10,7 +10,7 @@ import pytest
 from tests.clients.cli.helpers import Call, well
 from tests.server.domain.live_scene import LIVE_TOML
 
-from vidscore_cli.online import clock_text, online_text
+from vidscore_cli.hosted import clock_text, online_text
 from vidscore_client import LiveFrame, OnlineRecord, connect
 
 CERTIFIED = OnlineRecord(

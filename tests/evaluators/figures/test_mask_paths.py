@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from tests.evaluators.test_masks import Pixels, images, masks_of
 
-from vidscore_evaluators.figures import mask_paths as module
-from vidscore_evaluators.figures.mask_paths import mask_paths
-from vidscore_evaluators.figures.overlay import TOO_LARGE, Mark, Overlay, Region
+from vidscore_evaluators.figures import overlay as module
+from vidscore_evaluators.figures.overlay import TOO_LARGE, Mark, Overlay, Region, mask_paths
 from vidscore_evaluators.masks import Masks, no_masks
 
 CORNER = np.array([[1, 1], [0, 1]], dtype=np.uint8)

@@ -13,8 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from vidscore_cli.bridge.going_on import ends_before, offset_and_mark, replaced
-from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
+from vidscore_cli.bridge.sources import (
+    MOST_MESSAGES,
+    Message,
+    ends_before,
+    offset_and_mark,
+    replaced,
+)
 from vidscore_evaluators.errors import Fault, InputError, MissingExtraError
 from vidscore_evaluators.names import counted
 

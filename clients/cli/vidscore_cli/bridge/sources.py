@@ -19,10 +19,9 @@ from urllib.parse import SplitResult
 
 import click
 
-from vidscore_cli.bridge.going_on import ends_before, offset_and_mark, replaced
 from vidscore_cli.bridge.spool import Spool
 from vidscore_cli.output import say
-from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.feeds.frames import Framing
 from vidscore_evaluators.feeds.framing import Cutter
 from vidscore_evaluators.names import counted
@@ -412,3 +411,21 @@ def host_and_port(address: SplitResult) -> tuple[str, int]:
     if port is None:
         raise click.UsageError(f"{address.geturl()}: a port is missing")
     return address.hostname or "127.0.0.1", port
+
+
+def offset_and_mark(offset: int | list[int] | None) -> tuple[int, int | None]:
+    """An offset, and the CRC-32 that identifies the source; None from older bridges."""
+    if isinstance(offset, list):
+        return offset[0], offset[1]
+    return offset or 0, None
+
+
+def ends_before(path: str, found: str, begin: int) -> Fault:
+    """The fault of a source that now ends before the part that was read."""
+    return Fault(found, f"at least the {begin} read before", source=path)
+
+
+def replaced(path: str, found: str, begin: str) -> Fault:
+    """The fault of a source that begins differently from the one read before."""
+    expected = f"the source that begins with the {begin} read before"
+    return Fault(found, expected, source=path, advice="use another submission for another source")

@@ -11,6 +11,7 @@ from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.hosted import (
     benchmark_waits_for,
     budget_text,
+    clock_text,
     evaluator_names,
     format_for,
     has_default_budget,
@@ -22,7 +23,6 @@ from vidscore_cli.hosted import (
     what_happens,
 )
 from vidscore_cli.inputs import check_format_name
-from vidscore_cli.online import clock_text
 from vidscore_cli.options import (
     format_option,
     image_size_option,

@@ -12,6 +12,8 @@ from vidscore_cli.completions import complete_evaluator
 from vidscore_cli.hosted import (
     described_evaluators,
     look_up,
+    online_of,
+    online_text,
     refuse_unscored,
     say_warnings,
     submission_waits_for,
@@ -20,7 +22,6 @@ from vidscore_cli.hosted import (
     write_outcome,
 )
 from vidscore_cli.live import ranking_scores
-from vidscore_cli.online import online_of, online_text
 from vidscore_cli.options import (
     format_option,
     operating_point_options,

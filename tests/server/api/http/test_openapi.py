@@ -15,9 +15,8 @@ from tests.server.web.site.browsing import Browsing, browsing
 from tools import generate_protos
 
 from vidscore_server.api.http.errors import HTTP_STATUS
-from vidscore_server.api.http.examples import ERROR_EXAMPLE, REQUEST_EXAMPLES
 from vidscore_server.api.http.methods import READ_BY_GET, RESUMED
-from vidscore_server.api.http.openapi import comments, openapi
+from vidscore_server.api.http.openapi import ERROR_EXAMPLE, REQUEST_EXAMPLES, comments, openapi
 from vidscore_server.api.http.protojson import read_value
 from vidscore_server.api.local_calls import request_class
 from vidscore_server.api.message_sizes import method_descriptor

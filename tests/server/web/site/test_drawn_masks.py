@@ -93,7 +93,7 @@ async def test_too_large_masks_are_drawn_as_boxes_and_the_page_says_so(
     site: Browsing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await scored(site)
-    monkeypatch.setattr("vidscore_evaluators.figures.mask_paths.MOST_BYTES", 40)
+    monkeypatch.setattr("vidscore_evaluators.figures.overlay.MOST_BYTES", 40)
     for open_page, address in (
         (site.organiser.get, FRAMES),
         (site.organiser.get, TRUTH),

@@ -1,14 +1,24 @@
-"""Trust: start an examination of a benchmark's ranking; `work` shows its result."""
+"""Trust: start an examination of a benchmark's ranking; its result, which `work` shows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from markupsafe import Markup
+from msgspec import Struct
+from msgspec.structs import replace
 from starlette.responses import Response
 
+from vidscore_evaluators.figures.markup import MINUS, number_text
+from vidscore_evaluators.figures.whisker import whisker_svg
+from vidscore_evaluators.trust.systems import title_of
+from vidscore_evaluators.trust.tables import TextTable, doubt_of_draws, ranking_tables
 from vidscore_server.domain.trust_plans import RANKING
 from vidscore_server.web.site.forms import Form, refused_by_service, typed
+from vidscore_server.web.site.phrases import value_text
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Visit
 
@@ -100,6 +110,132 @@ def examines_ranking(operation: Mapping[str, Any]) -> bool:
         operation: The operation.
     """
     return str(operation["name"]).startswith(f"operations/{RANKING}-")
+
+
+class WhiskerRow(Struct, frozen=True):
+    """A system with its score and its interval over draws of sequences.
+
+    Attributes:
+        system: Its name.
+        rank: Its rank.
+        value: Its score in words.
+        interval: The interval in words; empty without one.
+        svg: Picture of both, on the scale of the table.
+    """
+
+    system: str
+    rank: int
+    value: str
+    interval: str
+    svg: Markup
+
+
+class WhiskerTable(Struct, frozen=True):
+    """A measure of a ranking, best system first."""
+
+    title: str
+    measure: str
+    scale: tuple[str, str]
+    rows: tuple[WhiskerRow, ...]
+
+
+class TrustView(Struct, frozen=True):
+    """The contents of an examination's page.
+
+    Attributes:
+        whiskers: Scores with their intervals, one table per ranking.
+        tables: All results, as on the command line.
+        doubt: Doubt about the intervals; None if there are enough sequences.
+    """
+
+    whiskers: tuple[WhiskerTable, ...]
+    tables: tuple[TextTable, ...]
+    doubt: str | None
+
+
+def trust_view(document_json: str) -> TrustView:
+    """The view of an examination.
+
+    Args:
+        document_json: The server's result, as JSON.
+    """
+    document = json.loads(document_json)
+    whiskers = tuple(
+        table
+        for one in document["rankings"]
+        if (table := _whiskers(document["systems"], one)) is not None
+    )
+    tables = tuple(map(_for_page, ranking_tables(document)))
+    return TrustView(whiskers, tables, doubt_of_draws(document))
+
+
+_NEVER_CERTAIN = {"1.000": "> 0.999", "0.000": "< 0.001"}
+
+
+_HYPHEN = re.compile(r"(?<!\S)-(?=\d)")
+
+
+def _for_page(table: TextTable) -> TextTable:
+    """A table for the page: shares of draws or trials never show as 0 or 1; with minus signs."""
+    known = _NEVER_CERTAIN if "share " in table.title else {}
+    begin = table.leading
+    lines = [
+        (*line[:begin], *(_HYPHEN.sub(MINUS, known.get(cell, cell)) for cell in line[begin:]))
+        for line in table.lines
+    ]
+    return replace(table, lines=lines)
+
+
+def _whiskers(systems: Sequence[str], one: Mapping[str, Any]) -> WhiskerTable | None:
+    """The first measure of a ranking; None if no system has a value."""
+    measure, values = next(iter(one["scores"].items()))
+    drawn = one["bootstrap"]
+    found = {
+        interval["system"]: interval
+        for interval in (drawn["intervals"] if drawn else ())
+        if interval["measure"] == measure
+        and interval["domain"] is None
+        and interval["label"] is None
+    }
+    ends = [end for interval in found.values() for end in _ends(interval) if end is not None]
+    known = [value for value in values.values() if value is not None] + ends
+    if not known:
+        return None
+    low, high = min(known), max(known)
+    scale = (low, high) if low < high else (low - 0.5, high + 0.5)
+    rows = tuple(
+        _row(system, one["ranks"][system], values[system], found.get(system), scale)
+        for system in sorted(systems, key=lambda name: one["ranks"][name])
+    )
+    return WhiskerTable(
+        title_of(one["evaluator"], one["parameters"]),
+        measure,
+        (number_text(scale[0]), number_text(scale[1])),
+        rows,
+    )
+
+
+def _row(
+    system: str,
+    rank: int,
+    value: float | None,
+    interval: Mapping[str, Any] | None,
+    scale: tuple[float, float],
+) -> WhiskerRow:
+    low, high = (None, None) if interval is None else _ends(interval)
+    words = "" if low is None or high is None else f"{value_text(low)} to {value_text(high)}"
+    drawn = None if value is None else (value, low, high)
+    return WhiskerRow(
+        system,
+        rank,
+        value_text(value),
+        words,
+        Markup(whisker_svg([drawn], scale)),  # noqa: S704 - numbers alone
+    )
+
+
+def _ends(interval: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    return interval["low"], interval["high"]
 
 
 ROUTES = (

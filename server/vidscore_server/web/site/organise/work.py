@@ -9,8 +9,7 @@ from typing import Any
 from starlette.responses import Response
 
 from vidscore_server.web.site.organise.benchmark import MOST_DIFFERENCES
-from vidscore_server.web.site.organise.trust import examines_ranking
-from vidscore_server.web.site.organise.trust_tables import trust_view
+from vidscore_server.web.site.organise.trust import examines_ranking, trust_view
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Visit
 

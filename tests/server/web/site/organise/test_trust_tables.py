@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from vidscore_server.web.site.organise.trust_tables import trust_view
+from vidscore_server.web.site.organise.trust import trust_view
 
 
 def test_negative_scores_have_a_minus_sign_and_names_their_hyphens() -> None:

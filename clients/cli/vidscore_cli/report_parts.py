@@ -181,7 +181,7 @@ def deliver_parts(parts: Iterable[Words | Grid], output: str, form: str = "table
 def parts_text(parts: Iterable[Words | Grid]) -> str:
     """Tables, and words between them, as text."""
     lines = (line for part in parts for line in _lines(part))
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join(line.rstrip() for line in lines).lstrip("\n")
 
 
 def _lines(part: Words | Grid) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import dropwhile
 
 from msgspec import Struct
 from rich import box
@@ -26,7 +27,8 @@ from vidscore_evaluators.report_grids import UNDEFINED, Grid
 
 def parts_renderable(parts: Iterable[Words | Grid]) -> ConsoleRenderable:
     """Tables, and words between them, on a terminal."""
-    return Group(*(drawn for part in parts for drawn in _drawn(part)))
+    drawn = (one for part in parts for one in _drawn(part))
+    return Group(*dropwhile(lambda one: one == Text(""), drawn))
 
 
 def plain_table(*headings: str) -> Table:

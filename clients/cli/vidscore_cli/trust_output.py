@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from vidscore_cli.options import Decorator, format_option, number_option, output_option, together
-from vidscore_cli.output import deliver_table, indented
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.waiting import Breaks
 from vidscore_evaluators.names import escape_controls
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from vidscore_client import TrustAnalysis, TrustProgress
     from vidscore_evaluators.trust.analyses import Document
     from vidscore_evaluators.trust.tables import TextTable
@@ -40,26 +37,17 @@ def deliver_tables(tables: Sequence[TextTable], notes: Sequence[str], output: st
         notes: Sentences below the tables.
         output: Path of a file, or "-".
     """
-    from rich.console import Group
-
-    deliver_table(Group(*_parts(tables, notes)), output)
-
-
-def _parts(tables: Sequence[TextTable], notes: Sequence[str]) -> Iterator[RenderableType]:
-    from rich.text import Text
-
-    from vidscore_cli.report_table import GridView
+    from vidscore_cli.report_parts import Words, deliver_parts
     from vidscore_evaluators.report_grids import Grid
 
+    parts: list[Words | Grid] = []
     for table in tables:
-        yield Text(table.title, style="bold")
         lines = [tuple(map(escape_controls, line)) for line in table.lines]
         headings = tuple(map(escape_controls, table.headings))
-        grid = Grid(table.title, headings, table.leading, lines)
-        yield indented(GridView(grid))
-        yield Text("")
-    for note in notes:
-        yield Text(escape_controls(note), style="dim")
+        parts.append(Grid(escape_controls(table.title), headings, table.leading, lines))
+    if notes:
+        parts.append(Words(""))
+    deliver_parts([*parts, *map(Words, notes)], output)
 
 
 def outcome_of(analysis: TrustAnalysis, bar: ProgressBar) -> Document:

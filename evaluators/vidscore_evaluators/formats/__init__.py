@@ -22,6 +22,7 @@ from vidscore_evaluators.formats._files import (
     InputPath,
     are_worth_a_thread_each,
     entrances,
+    find_index,
     is_folder,
     is_plain,
     opened,
@@ -41,13 +42,6 @@ from vidscore_evaluators.formats._heads import (
     SPOTGEO_HEAD,
     columns_of_folder,
     is_empty_array,
-)
-from vidscore_evaluators.formats._sequence_index import (
-    files_to_index,
-    find_index,
-    read_index,
-    read_indexed,
-    write_index,
 )
 from vidscore_evaluators.formats._tree_paths import TreePath
 from vidscore_evaluators.formats.source import (
@@ -178,6 +172,11 @@ def _read(path: DataPath, how: _HowToRead, options: ReadOptions) -> Reading:
         if index is None:
             reading = how.read(place, options)
         else:
+            from vidscore_evaluators.formats._sequence_index import (  # noqa: PLC0415 - few have one
+                read_index,
+                read_indexed,
+            )
+
             found = read_index(index.parent, index, options)
             reading = read_indexed(found, options, how.read_of_many)
     source = reading.source
@@ -257,6 +256,11 @@ def index_folder(folder: DataPath, side: Side, *, format_name: str = AUTO) -> by
     Raises:
         InputError: With every fault: an unreadable file, a sequence that occurs in two files.
     """
+    from vidscore_evaluators.formats._sequence_index import (  # noqa: PLC0415 - few make one
+        files_to_index,
+        write_index,
+    )
+
     options = ReadOptions(wanted=lambda _key: False)
     how = _HowToRead(side, format_name, "refuse")
     sequences: dict[str, tuple[SequenceKey, ...]] = {}

@@ -29,6 +29,9 @@ from vidscore_evaluators.remote_files import DataPath, RemoteFile, RemotePath, l
 STANDARD_INPUT = Path("-")
 """The path of standard input."""
 
+SEQUENCE_INDEX = "_sequences.csv"
+"""Name of the index of a folder: see `vidscore_evaluators.formats._sequence_index`."""
+
 HEAD_BYTES = 4096
 """Number of first bytes of a file by which its format is recognised."""
 
@@ -83,6 +86,12 @@ def entrances(path: InputPath) -> list[InputPath]:
         path = entries[0]
         found.append(path)
     return found
+
+
+def find_index(root: InputPath) -> InputPath | None:
+    """Path of the index of a folder, or of the only folder of an archive; None if there is none."""
+    places = (inner / SEQUENCE_INDEX for inner in entrances(root) if is_folder(inner))
+    return next(filter(is_file, places), None)
 
 
 def read_bytes(path: InputPath, expected: str, limits: ReadLimits) -> bytes:

@@ -19,9 +19,8 @@ from msgspec import Struct, field, structs
 from vidscore_evaluators.annotations import SequenceKey, concatenate, sequence_name, with_arity
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import (
+    SEQUENCE_INDEX,
     InputPath,
-    entrances,
-    is_file,
     is_folder,
     read_bytes,
     require_folder,
@@ -44,7 +43,6 @@ from vidscore_evaluators.formats.source import (
 from vidscore_evaluators.names import is_formula
 from vidscore_evaluators.report import ReportWarning
 
-NAME = "_sequences.csv"
 COLUMNS = ("file", "sequence", "domain")
 _NEEDED = COLUMNS[:2]
 _ANEW = "vidscore index rewrites the list"
@@ -76,12 +74,6 @@ class SequenceIndex(Struct, frozen=True):
         return self.root / name
 
 
-def find_index(root: InputPath) -> InputPath | None:
-    """Path of the index of a folder, or of the only folder of an archive; None if there is none."""
-    places = (inner / NAME for inner in entrances(root) if is_folder(inner))
-    return next(filter(is_file, places), None)
-
-
 def read_index(root: InputPath, place: InputPath, options: ReadOptions) -> SequenceIndex:
     """Read an index, and check it against the names of the files.
 
@@ -104,7 +96,7 @@ def read_index(root: InputPath, place: InputPath, options: ReadOptions) -> Seque
                 structs.replace(fault, line=next(iter(keys.values())), field="column file")
             )
     for name in there.keys() - lines.files.keys():
-        expected = f"in a line of {NAME}, as every file of the folder"
+        expected = f"in a line of {SEQUENCE_INDEX}, as every file of the folder"
         faults.append(Fault("a file that no line names", expected, str(root / name), advice=_ANEW))
     if faults:
         raise InputError(sorted(faults, key=lambda fault: (fault.source or "", fault.line or 0)))
@@ -251,7 +243,7 @@ def read_indexed(index: SequenceIndex, options: ReadOptions, read_file: ReadFile
         faults.absorb(reading.faults)
     listing = None
     if wanted is not None:
-        files = ((name, index.path_of(name)) for name in (NAME, *index.files))
+        files = ((name, index.path_of(name)) for name in (SEQUENCE_INDEX, *index.files))
         listing = list_files(index.sequences, files)
     source = _joined([reading.source for reading in readings], index)
     return Reading(source, faults, sum(reading.skipped for reading in readings), listing)

@@ -23,7 +23,7 @@ from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import index_folder, read_source, reads_by_sequence
-from vidscore_evaluators.formats._sequence_index import NAME
+from vidscore_evaluators.formats._files import SEQUENCE_INDEX as NAME
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.shards.dealing import Shard, shard_number

@@ -23,7 +23,7 @@ from tests.evaluators.shards.test_parts import (
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import InputError, ParameterError
 from vidscore_evaluators.formats import _column_writing, index_folder, read_source
-from vidscore_evaluators.formats._sequence_index import NAME
+from vidscore_evaluators.formats._files import SEQUENCE_INDEX as NAME
 from vidscore_evaluators.formats.parquet import ParquetGroup
 from vidscore_evaluators.formats.source import ReadLimits, WantedFrames
 from vidscore_evaluators.shards.dealing import Shard

@@ -22,7 +22,7 @@ import vidscore
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import AUTO, index_folder
-from vidscore_evaluators.formats._sequence_index import NAME as INDEX
+from vidscore_evaluators.formats._files import SEQUENCE_INDEX as INDEX
 from vidscore_evaluators.preparation import DataChoice, judged_by
 from vidscore_evaluators.report import FrameExample, report_to_json
 from vidscore_evaluators.runtime import spawn_context

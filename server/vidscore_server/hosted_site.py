@@ -79,11 +79,7 @@ class HostedSite:
         return self._server.address.port
 
     def beside(self, server: grpc.aio.Server) -> grpc.aio.Server:
-        """A registry that adds services to the site, its HTTP API and a gRPC server at once.
-
-        Args:
-            server: The gRPC server.
-        """
+        """A registry that adds services to the site, its HTTP API and a gRPC server at once."""
         return cast("grpc.aio.Server", _All(server, self.calls, self._http_calls))
 
     def start(self, grpc_address: ListenAddress, certificates: Certificates | None) -> None:

@@ -166,13 +166,7 @@ class Kept(Generic[Held]):
         return self._found[key][0]
 
     def put(self, key: Hashable, value: Held, size: int) -> None:
-        """Cache a value, which replaces the former value of its key.
-
-        Args:
-            key: The key.
-            value: The value.
-            size: Its size.
-        """
+        """Cache a value, which replaces the former value of its key."""
         self.drop(key)
         self._found[key] = value, size
         self._size += size

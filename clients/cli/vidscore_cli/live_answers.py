@@ -62,9 +62,6 @@ class LiveAnswering(Struct, frozen=True):
 def answer_with_program(typed: LiveAnswering) -> int:
     """Let a program answer a live benchmark, wait for the score, and write the outcome.
 
-    Args:
-        typed: The options.
-
     Returns:
         The exit code.
 

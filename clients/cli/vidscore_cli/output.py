@@ -353,9 +353,6 @@ def remove(place: Path) -> None:
 def atomic_folder(path: Path) -> Iterator[Path]:
     """A folder to fill, which replaces a new or empty one when it is complete.
 
-    Args:
-        path: The folder.
-
     Raises:
         OSError: If it cannot be written; the error names the folder, not its neighbour.
     """

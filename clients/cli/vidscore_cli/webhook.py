@@ -80,11 +80,7 @@ class Webhook:
         self._posting.shutdown(wait=True, cancel_futures=self._given_up.is_set())
 
     def post(self, document: Mapping[str, object]) -> None:
-        """Post an alert without waiting for it; report it if it cannot be delivered.
-
-        Args:
-            document: The alert.
-        """
+        """Post an alert without waiting for it; report it if it cannot be delivered."""
         self._waiting = [one for one in self._waiting if not one.done()]
         if len(self._waiting) >= MOST_WAITING:
             self._say(f"{MOST_WAITING} alerts wait for it already")

@@ -72,11 +72,6 @@ from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 def read_columns(path: InputPath, kind: FileKind, options: ReadOptions) -> Reading:
     """Read a file or a folder.
 
-    Args:
-        path: File or folder.
-        kind: The kind of its files.
-        options: Options of reading.
-
     Raises:
         InputError: If there is no file of the kind, a file cannot be read at all, or its columns
             are not those of this format.

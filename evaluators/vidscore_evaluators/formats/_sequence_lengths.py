@@ -55,10 +55,6 @@ def read_beside(read: Callable[[], T], nothing: T) -> tuple[T, list[Fault]]:
 def check_beside(faults: Sequence[Fault], reading: Reading) -> Reading:
     """The reading of the rows, if the data beside them has no fault.
 
-    Args:
-        faults: Faults of the data beside the rows.
-        reading: The reading of the rows.
-
     Raises:
         InputError: With the faults of both, if that data has any.
     """

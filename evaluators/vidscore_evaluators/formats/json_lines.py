@@ -282,12 +282,7 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
 
 
 def source_of_blocks(reader: LineReader, blocks: Sequence[LineBlock]) -> Source:
-    """The frames of blocks, in ascending order, with their line numbers.
-
-    Args:
-        reader: The reader of the blocks.
-        blocks: All blocks.
-    """
+    """The frames of blocks, in ascending order, with their line numbers."""
     name = reader.name or "standard input"
     nothing = LineBlock(empty_annotations(reader.arity or BOX), np.zeros(0, dtype=np.int64))
     blocks = [*blocks, nothing]

@@ -146,10 +146,6 @@ def score_shard(task: ScoringTask, shard: Shard) -> bytes:
 def index_shards(task: ScoringTask, count: int) -> ShardIndex:
     """Read the data and return the inputs that each shard of it depends on.
 
-    Args:
-        task: The scoring.
-        count: Number of shards.
-
     Raises:
         EvaluatorVersionError: If the installed versions differ from those of the task.
         InputError: With every fault of the data.

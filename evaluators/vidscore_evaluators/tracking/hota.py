@@ -397,12 +397,7 @@ def _alignments(tracks: Tracks, candidates: Candidates, pairs: TrackPairs) -> Fl
 
 
 def _associations(found: _Matching, names: Sequence[str]) -> Table:
-    """Matches, and their sums of A(c), its recall and its precision, at each threshold.
-
-    Args:
-        found: The matching.
-        names: Names of the thresholds.
-    """
+    """Matches, and their sums of A(c), its recall and its precision, at each threshold."""
     tracks, pairs = found.tracks, found.pairs
     rows, of_matches, _ = factorize(found.of_matches)
     # Column k: matches that meet exactly k thresholds; then, at least k.

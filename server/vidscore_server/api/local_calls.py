@@ -66,11 +66,7 @@ class Rpc(NamedTuple):
 
 
 def request_class(name: str) -> type[Message]:
-    """The class of a method's requests.
-
-    Args:
-        name: Its full name.
-    """
+    """The class of the requests of a method, by its full name."""
     return GetMessageClass(method_descriptor(name).input_type)
 
 

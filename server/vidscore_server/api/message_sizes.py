@@ -74,11 +74,7 @@ class SizeLimit(NamedTuple):
 
 @cache
 def method_descriptor(name: str) -> MethodDescriptor:
-    """The descriptor of a method.
-
-    Args:
-        name: Its full name.
-    """
+    """The descriptor of a method, by its full name."""
     service, _, method = name[1:].partition("/")
     return descriptor_pool.Default().FindServiceByName(service).methods_by_name[method]
 

@@ -418,11 +418,6 @@ def _not_there(name: StreamName) -> NotFoundError:
 def refuse_stale(epoch: int, submission: SubmissionRecord, stream: StreamRecord) -> None:
     """Refuse a writer that may not go on.
 
-    Args:
-        epoch: Epoch of the writer.
-        submission: The submission.
-        stream: The stream.
-
     Raises:
         SubmissionEndedError: If the submission takes no more frames.
         EpochStaleError: If a newer writer has opened the stream.

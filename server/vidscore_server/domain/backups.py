@@ -193,12 +193,6 @@ async def import_benchmark(
 ) -> str:
     """Restore a benchmark into a running server, a part at a time: whole, or not at all.
 
-    Args:
-        context: The hosting context.
-        leases: The leases of the server.
-        request: The request.
-        file: The backup.
-
     Returns:
         Name of the benchmark.
 

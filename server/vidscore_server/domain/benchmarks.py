@@ -399,11 +399,7 @@ RATIO_CHANGE = 2.0
 
 
 def policy_warnings(definition: Definition) -> list[str]:
-    """Warnings for the organiser; some need the size of the truth, once it is complete.
-
-    Args:
-        definition: The benchmark.
-    """
+    """Warnings for the organiser; some need the size of the truth, once it is complete."""
     return [
         *_without_budget(definition),
         *_fine_step(definition),

@@ -137,12 +137,7 @@ class Invitations:
         self._context = context
 
     async def create(self, request: Request, made: Sequence[NewInvitation]) -> None:
-        """Store new invitations.
-
-        Args:
-            request: The request.
-            made: The invitations.
-        """
+        """Store new invitations."""
 
         def command(transaction: Transaction) -> None:
             for invitation in made:
@@ -154,10 +149,6 @@ class Invitations:
 
     async def revoke(self, request: Request, name: str) -> InvitationRecord:
         """Revoke an invitation; an already revoked one stays as it is.
-
-        Args:
-            request: The request.
-            name: The invitation.
 
         Raises:
             NotFoundError: If there is none of that name.

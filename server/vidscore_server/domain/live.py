@@ -109,9 +109,6 @@ class LiveScores:
         """The newest live score; None if there is none, or the policy shows none.
 
         The same object is returned until the score changes.
-
-        Args:
-            name: The submission.
         """
         kept = self._kept.setdefault(name, _Kept(asyncio.Lock()))
         self._kept.move_to_end(name)
@@ -139,9 +136,6 @@ class LiveScores:
         """Record, before a score is shown to its team, that it is shown.
 
         From then on the submission counts against the team's quotas, cancelled or not.
-
-        Args:
-            name: The submission.
         """
         kept = self._kept.get(name)
         basis = None if kept is None or kept.covers is None else kept.covers[0]

@@ -120,10 +120,6 @@ class Answered(Struct, frozen=True):
 def refuse_live(definition: Definition, benchmark: str) -> None:
     """Refuse a call that would bring frames to a live benchmark other than by its clock.
 
-    Args:
-        definition: The benchmark.
-        benchmark: Its name.
-
     Raises:
         LiveBenchmarkError: If it is live.
     """

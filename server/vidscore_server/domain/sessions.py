@@ -274,9 +274,6 @@ class Sessions:
     def open(self, use: Use) -> Iterator[None]:
         """Hold a place for the current call.
 
-        Args:
-            use: Its use.
-
         Raises:
             DrainingError: If the server drains.
             LimitError: If there is no place.

@@ -310,13 +310,7 @@ def shown_tiers(
 def visible_rows(
     definition: Definition, tiers: BoardTiers, caller: Caller
 ) -> dict[str, tuple[int, float | None]]:
-    """By submission, its tier, and its probability of being first if the caller sees it.
-
-    Args:
-        definition: The benchmark.
-        tiers: The tiers of the board that the caller sees.
-        caller: The caller.
-    """
+    """By submission, its tier, and its probability of being first if the caller sees it."""
     step = _probability_step(definition, tiers.sequences, caller)
     return {
         name: (tier, None if step is None else round_to_step(probability, step))

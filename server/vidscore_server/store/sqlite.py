@@ -107,9 +107,6 @@ def open_sqlite_store(path: Path, mounts: Path = MOUNTS, *, must_exist: bool = F
 def open_sqlite_beside(path: Path) -> SqlStore:
     """Open a store that another process owns; leases and schema remain the owner's.
 
-    Args:
-        path: The file.
-
     Raises:
         StoreError: If it cannot be opened, or was created by another version of vidscore.
     """

@@ -120,10 +120,6 @@ def require_known(what: str, name: str, known: Collection[str]) -> None:
 def require_frame(query: QueryParams, frames: FrameTable) -> None:
     """Check that the sequence and the frame in an address exist.
 
-    Args:
-        query: The query of the address.
-        frames: All frames.
-
     Raises:
         NoSuchViewError: If they do not.
     """

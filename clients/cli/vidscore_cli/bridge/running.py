@@ -83,9 +83,6 @@ def run_bridge(typed: BridgeChoices) -> None:
 
     If all sources have ended, the submission is sealed.
 
-    Args:
-        typed: The options.
-
     Raises:
         InputError: If a message cannot be read.
         click.ClickException: If another error occurs, or messages were lost.

@@ -131,12 +131,7 @@ class Exchange:
             raise not_served(415, message, Accept_Post=listed)
 
     async def start(self, status: int, headers: Mapping[str, str]) -> None:
-        """Begin the answer.
-
-        Args:
-            status: Its status.
-            headers: Its headers.
-        """
+        """Begin the answer."""
         told = {SERVER_KEY: server_version(), **headers}
         if not self.incoming.is_whole:
             told["Connection"] = "close"  # the rest of the body is not another request

@@ -37,22 +37,14 @@ READ_BY_GET = frozenset({"/vidscore.v1.SubmissionService/WatchSubmission"})
 
 
 def request_types(method: MethodDescriptor) -> tuple[str, ...]:
-    """Types of bodies that a method accepts.
-
-    Args:
-        method: The method.
-    """
+    """Types of bodies that a method accepts."""
     if method.client_streaming:
         return (LINES, JSON)
     return (JSON,) if method.server_streaming else (JSON, PROTO)
 
 
 def response_types(method: MethodDescriptor) -> tuple[str, ...]:
-    """Types of answers that a method can return.
-
-    Args:
-        method: The method.
-    """
+    """Types of answers that a method can return."""
     if method.server_streaming:
         return (LINES, EVENTS)
     return (JSON,) if method.client_streaming else (JSON, PROTO)

@@ -45,11 +45,7 @@ class Form(Struct, frozen=True):
 
 
 def typed(fields: Mapping[str, Any]) -> dict[str, str]:
-    """The texts of a sent form, without files and its key.
-
-    Args:
-        fields: Its fields.
-    """
+    """The texts of a sent form, without files and its key."""
     return {
         name: value for name, value in fields.items() if isinstance(value, str) and name != "csrf"
     }
@@ -58,12 +54,7 @@ def typed(fields: Mapping[str, Any]) -> dict[str, str]:
 def read_utc(
     values: Mapping[str, str], names: Iterable[str]
 ) -> tuple[dict[str, datetime | None], dict[str, tuple[str, ...]]]:
-    """Times without an offset, as in UTC; None for an empty field; and faults by field.
-
-    Args:
-        values: The typed values.
-        names: The fields.
-    """
+    """Times without an offset, as in UTC; None for an empty field; and faults by field."""
     times: dict[str, datetime | None] = {}
     faults: dict[str, tuple[str, ...]] = {}
     for name in names:

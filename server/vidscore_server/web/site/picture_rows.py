@@ -77,10 +77,6 @@ class Reading(Struct, frozen=True):
     async def sequence(self, overview: Overview, key: SequenceKey) -> SequenceRows | None:
         """The columns of a sequence; None if the score of the overview is no longer the newest.
 
-        Args:
-            overview: The overview.
-            key: The sequence.
-
         Raises:
             ServiceError: If the visitor may not see it, or it is too large.
         """

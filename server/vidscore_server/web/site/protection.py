@@ -129,9 +129,6 @@ class UnfinishedForms(Struct):
     def one_of(self, host: str) -> Iterator[None]:
         """Count a form during its transfer.
 
-        Args:
-            host: The sending host.
-
         Raises:
             ServiceError: If the host sends too many.
         """

@@ -64,11 +64,7 @@ class ShownScore(Struct, frozen=True):
 
 
 def report_of(values: Mapping[str, Any]) -> Report:
-    """A report from the plain values of its message.
-
-    Args:
-        values: The values.
-    """
+    """A report from the plain values of its message."""
     return Report(
         evaluator=values["evaluator"],
         version=values["version"],

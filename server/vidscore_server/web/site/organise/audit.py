@@ -67,11 +67,7 @@ async def _lines(
 
 
 def record_lines(records: list[dict[str, Any]]) -> str:
-    """Records as lines of CSV.
-
-    Args:
-        records: The records.
-    """
+    """Records as lines of CSV."""
     return csv_lines(
         [record["number"], record["time"].isoformat(), *(record[name] for name in COLUMNS[2:])]
         for record in records
@@ -81,11 +77,7 @@ def record_lines(records: list[dict[str, Any]]) -> str:
 def read_filter(
     values: Mapping[str, str],
 ) -> tuple[dict[str, Any], dict[str, tuple[str, ...]]]:
-    """The typed filter as a request, and faults by field.
-
-    Args:
-        values: The typed values.
-    """
+    """The typed filter as a request, and faults by field."""
     request: dict[str, Any] = {name: values.get(name, "").strip() for name in FILTERS[:3]}
     times, faults = read_utc(values, ("since", "until"))
     request |= {name: time for name, time in times.items() if time is not None}

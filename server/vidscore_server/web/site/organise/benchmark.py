@@ -53,13 +53,7 @@ async def show(visit: Visit) -> Response:
 async def differences(
     visit: Visit, name: str, board: Mapping[str, Any]
 ) -> Sequence[Mapping[str, Any]]:
-    """The changes of a board that waits to be published.
-
-    Args:
-        visit: The request.
-        name: The benchmark.
-        board: Its board.
-    """
+    """The changes of a board that waits to be published."""
     if not board["publishable"]:
         return ()
     try:
@@ -75,12 +69,7 @@ async def differences(
 
 
 def lede_of(benchmark: Mapping[str, Any], board: Mapping[str, Any]) -> str:
-    """The state of a benchmark, in a sentence or two.
-
-    Args:
-        benchmark: The benchmark.
-        board: Its board.
-    """
+    """The state of a benchmark, in a sentence or two."""
     if not benchmark["truth_revision"]:
         return "It has no ground truth yet: nothing can be scored."
     complete = "is complete" if benchmark["truth_complete"] else "is not complete"

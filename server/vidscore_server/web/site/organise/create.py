@@ -102,11 +102,7 @@ async def _create(
 
 
 def document_of(values: Mapping[str, str]) -> dict[str, Any]:
-    """The benchmark's file for the fields of the form.
-
-    Args:
-        values: The typed values.
-    """
+    """The benchmark's file for the fields of the form."""
     names = [name.strip() for name in values.get("evaluators", "").split(",")]
     document: dict[str, Any] = {
         "title": values.get("title", ""),

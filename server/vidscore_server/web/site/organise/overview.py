@@ -48,11 +48,7 @@ async def show(visit: Visit) -> Response:
 
 
 async def running_operations(visit: Visit) -> list[dict[str, Any]]:
-    """Unfinished long work: re-scorings and examinations.
-
-    Args:
-        visit: The request.
-    """
+    """Unfinished long work: re-scorings and examinations."""
     found = [
         entry
         async for entry in visit.pages(

@@ -202,9 +202,6 @@ def _entries(text: str) -> tuple[str, ...]:
 def read_policy(values: Mapping[str, str]) -> Policy:
     """Read the policy from a form.
 
-    Args:
-        values: The typed values.
-
     Raises:
         ParameterError: With every fault.
     """

@@ -160,11 +160,7 @@ async def accept(visit: Visit) -> Response:
 
 
 def teams_of(text: str) -> list[str]:
-    """Pasted names of teams, separated by line ends, commas or semicolons.
-
-    Args:
-        text: The pasted text.
-    """
+    """Pasted names of teams, separated by line ends, commas or semicolons."""
     return [name for part in re.split(r"[\n,;]", text) if (name := part.strip())]
 
 

@@ -60,11 +60,7 @@ async def examine(visit: Visit) -> Response:
 def read_questions(
     values: Mapping[str, str],
 ) -> tuple[dict[str, float], dict[str, tuple[str, ...]]]:
-    """The typed questions, and faults by field.
-
-    Args:
-        values: The typed values.
-    """
+    """The typed questions, and faults by field."""
     questions: dict[str, float] = {}
     faults: dict[str, tuple[str, ...]] = {}
     for name in DEFAULTS:
@@ -104,11 +100,7 @@ async def _page(visit: Visit, status: int, form: Form) -> Response:
 
 
 def examines_ranking(operation: Mapping[str, Any]) -> bool:
-    """Whether an operation examines a ranking; tests of criteria have no pages.
-
-    Args:
-        operation: The operation.
-    """
+    """Whether an operation examines a ranking; tests of criteria have no pages."""
     return str(operation["name"]).startswith(f"operations/{RANKING}-")
 
 

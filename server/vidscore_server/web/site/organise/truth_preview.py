@@ -110,11 +110,7 @@ class Preview:
         return [self._draw(frame, row) for row, frame in enumerate(self._frames)]
 
     def add(self, batch: Annotations) -> None:
-        """Count a batch.
-
-        Args:
-            batch: The batch.
-        """
+        """Count a batch."""
         kept = min(batch.frame_count, MOST_FRAMES - self.frame_count)
         self.is_full = kept < batch.frame_count
         names = list(map(sequence_name, batch.sequences))

@@ -353,11 +353,7 @@ class StoreMetrics:
 
 
 class Metrics:
-    """All metrics of one server, scraped or not.
-
-    Attributes:
-        calls: Counters of calls.
-    """
+    """All metrics of one server, scraped or not."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()

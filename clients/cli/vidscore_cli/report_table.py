@@ -43,9 +43,6 @@ class GridView(Struct, frozen=True):
     """A grid as a table: names to the left, scores to the right, long headings folded.
 
     If the terminal is too narrow for all columns, the rest follow below.
-
-    Attributes:
-        grid: The grid.
     """
 
     grid: Grid

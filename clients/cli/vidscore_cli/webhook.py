@@ -55,11 +55,7 @@ def check_url(_ctx: click.Context, _parameter: click.Parameter, url: str | None)
 
 
 class Webhook:
-    """Posts alerts to an address; the end of its block waits for pending ones.
-
-    Args:
-        url: The address.
-    """
+    """Posts alerts to an address; the end of its block waits for pending ones."""
 
     def __init__(self, url: str) -> None:
         self._url = url

@@ -64,11 +64,7 @@ def given_coordinates(names: Collection[str]) -> set[str]:
 
 
 class MaskReader(Struct):
-    """Reads the masks of batches of rows.
-
-    Attributes:
-        limits: Limits of size.
-    """
+    """Reads the masks of batches of rows."""
 
     limits: ReadLimits
     _parts: list[Masks] = field(default_factory=list)

@@ -33,9 +33,6 @@ _OPTIONAL_OBJECT_COLUMNS = {
 class Lengths:
     """Lengths of the fields of batches.
 
-    Args:
-        messages: The batches.
-
     Attributes:
         count: Number of batches.
     """

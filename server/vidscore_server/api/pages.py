@@ -46,12 +46,7 @@ PACKAGE = "vidscore.v1"
 
 
 class PageCalls:
-    """The server's RPCs for its pages; see `vidscore_server.web.site.service.Service`.
-
-    Args:
-        calls: Makes calls.
-        sessions: Makes sessions.
-    """
+    """The server's RPCs for its pages; see `vidscore_server.web.site.service.Service`."""
 
     def __init__(self, calls: LocalCalls, sessions: BrowserSessions) -> None:
         self._calls = calls

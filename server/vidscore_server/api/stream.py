@@ -54,9 +54,6 @@ class IdleTimeout:
     """Bounds successive waits of a task: a context that raises `TimeoutError`.
 
     It works like `asyncio.timeout`, but with one timer for all waits.
-
-    Args:
-        timeout_s: Longest wait.
     """
 
     def __init__(self, timeout_s: float) -> None:

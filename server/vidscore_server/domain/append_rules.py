@@ -375,13 +375,7 @@ class AppendRules(Struct, frozen=True, eq=False):
 
 
 class RuleCache:
-    """Caches the rules of benchmarks for a short time: truth may be uploaded meanwhile.
-
-    Args:
-        context: The hosting context.
-        benchmarks: Its benchmarks.
-        truth: Their truth.
-    """
+    """Caches the rules of benchmarks for a short time: truth may be uploaded meanwhile."""
 
     def __init__(self, context: Context, benchmarks: Benchmarks, truth: TruthStore) -> None:
         self._context = context

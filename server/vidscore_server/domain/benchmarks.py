@@ -44,11 +44,7 @@ class OvertakenError(Exception):
 
 
 class Benchmarks:
-    """The benchmarks of a site.
-
-    Args:
-        context: The hosting context.
-    """
+    """The benchmarks of a site."""
 
     def __init__(self, context: Context) -> None:
         self._context = context

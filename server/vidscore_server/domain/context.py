@@ -107,12 +107,7 @@ MAX_POLL_S = 0.5
 
 
 class StoreClock:
-    """A clock that is set by the store's clock, and runs by itself between two readings.
-
-    Args:
-        store: The store.
-        monotonic: The clock by which it runs.
-    """
+    """A clock that is set by the store's clock, and runs by itself between two readings."""
 
     def __init__(self, store: SqlStore, monotonic: Monotonic = time.monotonic) -> None:
         self._store = store

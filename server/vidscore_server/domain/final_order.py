@@ -26,13 +26,7 @@ _LOST = frozenset({SubmissionState.FAILED, SubmissionState.CANCELLED})
 
 
 class FinalChoices:
-    """Teams' choices for the final order of a site's benchmarks.
-
-    Args:
-        context: The hosting context.
-        benchmarks: Its benchmarks.
-        submissions: Their submissions.
-    """
+    """Teams' choices for the final order of a site's benchmarks."""
 
     def __init__(self, context: Context, benchmarks: Benchmarks, submissions: Submissions) -> None:
         self._context = context

@@ -41,10 +41,6 @@ from vidscore_server.workers import WorkerPool
 class Hosting:
     """The hosted benchmarks of a server.
 
-    Args:
-        context: The hosting context.
-        workers: The worker processes.
-
     Attributes:
         context: The hosting context.
         workers: The worker processes.

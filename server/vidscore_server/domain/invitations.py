@@ -127,11 +127,7 @@ def why_ended(record: InvitationRecord, now: datetime) -> str:
 
 
 class Invitations:
-    """The invitations of a site.
-
-    Args:
-        context: The hosting context.
-    """
+    """The invitations of a site."""
 
     def __init__(self, context: Context) -> None:
         self._context = context

@@ -39,9 +39,6 @@ class LeaseLostError(Exception):
 class Leases:
     """The leases of a server.
 
-    Args:
-        context: The hosting context.
-
     Attributes:
         owner: Name of the server as an owner of leases.
     """
@@ -148,12 +145,7 @@ Job = Callable[[], Coroutine[Any, Any, None]]
 
 
 class LeasedOperations:
-    """The running operations of the given kinds at this server.
-
-    Args:
-        leases: The leases of the server.
-        kinds: Kinds of operations.
-    """
+    """The running operations of the given kinds at this server."""
 
     def __init__(self, leases: Leases, kinds: tuple[str, ...]) -> None:
         self._leases = leases

@@ -74,13 +74,7 @@ class _Kept(Struct):
 
 
 class LiveScores:
-    """Live scores, computed while a client watches.
-
-    Args:
-        context: The hosting context.
-        benchmarks: Its benchmarks.
-        scorer: The scorer.
-    """
+    """Live scores, computed while a client watches."""
 
     def __init__(self, context: Context, benchmarks: Benchmarks, scorer: Scorer) -> None:
         self._context = context

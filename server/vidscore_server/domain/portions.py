@@ -94,11 +94,7 @@ def _frames_by_sequence(side: Annotations) -> dict[SequenceKey, Any]:
 
 
 class PartTallies:
-    """Collects the tallies of a submission.
-
-    Args:
-        definition: The benchmark.
-    """
+    """Collects the tallies of a submission."""
 
     def __init__(self, definition: Definition) -> None:
         self._definition = definition

@@ -120,9 +120,6 @@ class Heartbeat:
     - Since when the site has served without an outage. Participants cannot send while no server
       runs, so idle time counts from then on, after some grace.
 
-    Args:
-        context: The hosting context.
-
     Attributes:
         quiet_from: Earliest start of idle time, as of the last beat.
         writable: Whether the last beat was written.

@@ -38,12 +38,7 @@ class StoredFrames(Struct, frozen=True, eq=False):
 
 
 class StoredDetections:
-    """Reads the detections of the submissions of a site.
-
-    Args:
-        context: The hosting context.
-        benchmarks: Its benchmarks.
-    """
+    """Reads the detections of the submissions of a site."""
 
     def __init__(self, context: Context, benchmarks: Benchmarks) -> None:
         self._context = context

@@ -76,12 +76,7 @@ class _Kept(Struct):
 
 
 class Windows:
-    """Scores the last frames of the submissions of a site, while somebody watches.
-
-    Args:
-        context: The hosting context.
-        scorer: The scorer.
-    """
+    """Scores the last frames of the submissions of a site, while somebody watches."""
 
     def __init__(self, context: Context, scorer: Scorer) -> None:
         self._context = context

@@ -209,9 +209,6 @@ class Appends(RecordReader):
     """The part of a transaction that appends; mutators raise `NotFoundError` for missing rows.
 
     It lives for one command, as do the row numbers that it caches.
-
-    Args:
-        connection: Connection, in a transaction.
     """
 
     def __init__(self, connection: Connection) -> None:

@@ -195,9 +195,6 @@ class _CommitCounter:
     """Reads SQLite's own counter of commits to a file by other connections.
 
     It has its own connection, because a connection's own commits are not counted.
-
-    Args:
-        path: The file.
     """
 
     def __init__(self, path: Path) -> None:

@@ -53,10 +53,6 @@ class Spool:
     last seconds are lost, of messages that their transport might have lost as well. The rest is
     complete, and keeps its offsets. Damaged messages are left out, reported and counted, and a copy
     of the damaged file is kept.
-
-    Args:
-        path: The file.
-        maximum_bytes: Its maximum size.
     """
 
     def __init__(self, path: Path, maximum_bytes: int) -> None:

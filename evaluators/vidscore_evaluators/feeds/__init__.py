@@ -19,8 +19,8 @@ ENTRY_POINT_GROUP = "vidscore.schemas"
 
 _BUILT_IN = {
     "jsonl": "json_lines:SCHEMA",
-    "nvidia-json": "nvidia_json:SCHEMA",
-    "nvidia-protobuf": "nvidia_protobuf:SCHEMA",
+    "nvidia-json": "nvidia:JSON",
+    "nvidia-protobuf": "nvidia:PROTOBUF",
     "vision-msgs": "vision_msgs:CDR",
     "vision-msgs-json": "vision_msgs:JSON",
     "dlstreamer": "dlstreamer:SCHEMA",

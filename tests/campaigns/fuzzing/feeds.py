@@ -27,7 +27,7 @@ from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.feeds import schema_of_name
 from vidscore_evaluators.feeds.blocks import read_block
 from vidscore_evaluators.feeds.mapping import FrameMap
-from vidscore_evaluators.feeds.nvidia_protobuf import frame_class
+from vidscore_evaluators.feeds.nvidia import frame_class
 
 _NUMBERED = FrameMap(size_px=SIZE)
 _TIMED = replace(_NUMBERED, rate_hz=25.0)

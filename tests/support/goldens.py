@@ -1,4 +1,4 @@
-"""The part of a report that a golden file holds: what the evaluator computes from a tally.
+"""Golden files, and the part of a report that they hold: what is computed from a tally.
 
 Every report also has warnings about the input, and names of frames and labels in warnings. These
 are not part of an evaluator's version.
@@ -6,12 +6,23 @@ are not part of an evaluator's version.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
+from tests.support.tree import ROOT
+
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.registry import evaluator_class
 from vidscore_evaluators.report import Report, report_to_dict
+
+
+def golden_of(name: str) -> dict[str, Any]:
+    """The golden file of the present version of an evaluator."""
+    path = ROOT / "tests/golden" / name / f"{evaluator_class(name).version}.json"
+    golden: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return golden
 
 
 def golden_form(

@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.goldens import golden_form
-from tests.support.tree import ROOT
+from tests.support.goldens import golden_form, golden_of
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations
 
-FOLDER = ROOT / "tests" / "golden"
 NAMES = ("f1", "map", "coco", "log-amr", "errors")
 SCENE: dict[str, Any] = json.loads(Path(__file__).with_name("golden_scene.json").read_text("utf-8"))
 
@@ -40,8 +38,6 @@ def side(name: str) -> Annotations:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_scores_of_a_version_do_not_change(name: str) -> None:
     """The scene gives the golden scores to the last bit, for each of its parameters."""
-    path = FOLDER / name / f"{create_evaluator(name).version}.json"
-    golden = json.loads(path.read_text("utf-8"))
-    for case in golden["cases"]:
+    for case in golden_of(name)["cases"]:
         evaluator = create_evaluator(name, case["parameters"])
         assert golden_form(evaluator, side("truth"), side("detections")) == case["report"]

@@ -7,7 +7,6 @@ and a new file: tests/evaluators/test_goldens.py checks that.
 
 from __future__ import annotations
 
-import json
 import math
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,26 +17,16 @@ import pytest
 from tests.evaluators.detection.oracle import iou, solid_iou
 from tests.evaluators.distances.test_kernels import ospa_by_definition
 from tests.evaluators.matching.test_transport import cost_by_linear_programme
-from tests.support.goldens import golden_form
-from tests.support.tree import ROOT
+from tests.support.goldens import golden_form, golden_of
 
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.registry import create_evaluator, evaluator_class
+from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations
 
 NAMES = ("hausdorff", "emd", "ospa")
 
 
-def _golden_cases() -> list[tuple[str, dict[str, Any]]]:
-    cases: list[tuple[str, dict[str, Any]]] = []
-    for name in NAMES:
-        path = ROOT / "tests/golden" / name / f"{evaluator_class(name).version}.json"
-        golden = json.loads(path.read_text(encoding="utf-8"))
-        cases.extend((name, case) for case in golden["cases"])
-    return cases
-
-
-CASES = _golden_cases()
+CASES = [(name, case) for name in NAMES for case in golden_of(name)["cases"]]
 each_case = pytest.mark.parametrize(
     ("name", "case"), CASES, ids=[f"{name}-{case['name']}" for name, case in CASES]
 )

@@ -7,20 +7,17 @@ file: tests/evaluators/test_goldens.py checks that.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 from tests.evaluators.neovision2 import oracle
-from tests.support.tree import ROOT
+from tests.support.goldens import golden_of
 
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.neovision2 import Neovision2
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations
 
-PATH = ROOT / "tests" / "golden" / "neovision2" / f"{Neovision2.version}.json"
-GOLDEN: dict[str, Any] = json.loads(PATH.read_text(encoding="utf-8"))
+GOLDEN = golden_of("neovision2")
 
 
 def read_side(side: str) -> Annotations:

@@ -7,23 +7,19 @@ new file: tests/evaluators/test_goldens.py checks that.
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from fractions import Fraction
 from typing import Any
 
 import pytest
 from tests.evaluators.spotgeo.oracle import frame_outcomes
-from tests.support.goldens import golden_form
-from tests.support.tree import ROOT
+from tests.support.goldens import golden_form, golden_of
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.spotgeo import SpotGeo
 from vidscore_evaluators.testing import make_annotations
 
-PATH = ROOT / "tests" / "golden" / "spotgeo" / f"{SpotGeo.version}.json"
-GOLDEN: dict[str, Any] = json.loads(PATH.read_text(encoding="utf-8"))
+GOLDEN = golden_of("spotgeo")
 
 
 def read_side(entries: list[dict[str, Any]]) -> Annotations:

@@ -7,7 +7,6 @@ scores needs a new version and a new file: tests/evaluators/test_goldens.py chec
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from typing import Any
 
@@ -23,20 +22,13 @@ from tests.evaluators.presets.trackeval_tables import (
     TOLERANCE,
 )
 from tests.evaluators.tracking.tracking_data import sequence_of, trackeval_data
-from tests.support.goldens import sealed_form
-from tests.support.tree import ROOT
+from tests.support.goldens import golden_of, sealed_form
 
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.registry import create_evaluator, evaluator_class
+from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Case, Thing, make_annotations
 
 NAMES = ("clear", "identity", "hota", "track-hausdorff", "track-emd", "track-ospa", "ospa2")
-
-
-def golden_of(name: str) -> dict[str, Any]:
-    path = ROOT / "tests/golden" / name / f"{evaluator_class(name).version}.json"
-    golden: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return golden
 
 
 def read_side(entries: list[dict[str, Any]]) -> Annotations:

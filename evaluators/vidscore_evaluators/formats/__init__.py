@@ -129,7 +129,7 @@ _MIXING = (GENERIC, JSON_LINES, *_COLUMNS)
 OnError = Literal["refuse", "skip"]
 
 
-def read_source(  # noqa: PLR0913 - one argument for each fact that files leave out
+def read_source(
     path: DataPath,
     side: Side,
     *,
@@ -137,7 +137,6 @@ def read_source(  # noqa: PLR0913 - one argument for each fact that files leave 
     on_error: OnError = "refuse",
     limits: ReadLimits = ReadLimits(),
     image_size: tuple[int, int] | None = None,
-    beside: str | None = None,
     wanted: Wanted | None = None,
     scaled: bool = False,
 ) -> Source:
@@ -151,7 +150,6 @@ def read_source(  # noqa: PLR0913 - one argument for each fact that files leave 
             with the warning ``skipped_rows``.
         limits: Limits of size.
         image_size: Width and height of every image in pixels, for formats without them.
-        beside: Format of the truth that detections belong to, if known.
         wanted: Sequences to read; others are skipped if `reads_by_sequence` is true.
         scaled: Whether the caller maps confidences to numbers from 0 to 1.
 
@@ -159,7 +157,7 @@ def read_source(  # noqa: PLR0913 - one argument for each fact that files leave 
         InputError: With every fault, each with file, line and column or entry.
     """
     options = ReadOptions(**asdict(limits), image_size=image_size, wanted=wanted, scaled=scaled)
-    reading = _read(path, _HowToRead(side, format_name, on_error, beside), options)
+    reading = _read(path, _HowToRead(side, format_name, on_error), options)
     if reading.faults:
         raise InputError(reading.faults.listed())
     return reading.source
@@ -282,7 +280,7 @@ def index_folder(folder: DataPath, side: Side, *, format_name: str = AUTO) -> by
     return write_index(sequences)
 
 
-def read_pair(  # noqa: PLR0913 - likewise
+def read_pair(  # noqa: PLR0913 - one argument for each fact that files leave out
     truth: DataPath | Source,
     detections: DataPath | Source,
     *,

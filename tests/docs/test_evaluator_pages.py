@@ -1,4 +1,4 @@
-"""Each evaluator has a page that is complete and has nothing else."""
+"""Each evaluator has a page that is complete and has nothing else, and each preset has one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from collections.abc import Iterator
 import pytest
 from tests.docs.pages_of import DOCS, first_cells, page, section
 from tools.docs_pages import ROOT, headings
+from tools.docs_tables import PRESET_PAGES, pages_by_preset
 
 from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.presets import is_built_in, preset_names
 from vidscore_evaluators.registry import create_evaluator, evaluator_class, evaluator_names
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.testing import Thing, make_annotations
@@ -150,3 +152,30 @@ def test_every_page_belongs_to_an_evaluator() -> None:
     shared = {"README", "criteria"}
     stems = {path.stem for path in (DOCS / "evaluators").glob("*.md")}
     assert stems - shared == set(evaluator_names())
+
+
+PRESETS = [name for name in preset_names() if is_built_in(name)]
+PAGES = sorted(path.name for path in PRESET_PAGES.glob("*.md") if path.name != "README.md")
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_has_one_page(name: str) -> None:
+    """The page with its table; one page may have those of a family."""
+    assert len(pages_by_preset().get(name, [])) == 1, f"`{name}` has not one page"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_of_presets_and_says_how_to_score(name: str) -> None:
+    own = [preset for preset, pages in pages_by_preset().items() if name in pages]
+    assert own
+    assert set(own) <= set(PRESETS)
+    text = page(f"presets/{name}")
+    assert any(f"vidscore score {preset} " in text for preset in own)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_names_the_run_in_which_many_files_are_compared(name: str) -> None:
+    text = " ".join(page(f"presets/{name}").split())
+    files = set(re.findall(r"tests/evaluators/presets/test_\w+\.py", text))
+    sources = [(ROOT / file).read_text("utf-8") for file in files]
+    assert ("nightly run" in text) == any("mark.nightly" in source for source in sources)

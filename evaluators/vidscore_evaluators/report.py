@@ -478,7 +478,7 @@ def row_block(row: Row) -> Block:
 
 
 def _label(entry: Mapping[str, Any]) -> str | None:
-    """The label of a score or curve; reports from before version 0.1 call it ``class``."""
+    """The label of a score or curve; reports of version 0.1 call it ``class``."""
     label: str | None = entry["class"] if "class" in entry else entry["label"]
     return label
 

@@ -56,7 +56,7 @@ class Role(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> Role | None:
-        """Stores and backups from before version 0.1 call participants performers."""
+        """Stores and backups of version 0.1 call participants performers."""
         return cls.PARTICIPANT if value == "performer" else None
 
 

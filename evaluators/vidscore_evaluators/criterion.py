@@ -336,6 +336,11 @@ class Criterion(Evaluator[ParametersType]):
             shape_advice=_SHAPE_ADVICE,
         )
 
+    @property
+    def adds_sequences(self) -> bool:
+        """Scores are computed from sums over sequences."""
+        return True
+
     def grid(self, parameter: str) -> tuple[float, ...]:
         """The thresholds of the base for the threshold parameter, else the declared grid."""
         if parameter == self.threshold_parameter:

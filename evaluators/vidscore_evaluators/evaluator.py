@@ -17,7 +17,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct, structs
@@ -28,7 +28,7 @@ from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.deferred import Deferred, given
 from vidscore_evaluators.errors import Fault, GeometryError, ParameterError
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_evaluators.installed import installed_version
+from vidscore_evaluators.installed import software_versions
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.plausibility.labels import LabelUse
@@ -217,6 +217,11 @@ class Evaluator(ABC, Generic[ParametersType]):
     def unit(self) -> Unit:
         """The smallest part that can be tallied; may depend on the parameters."""
         return Unit.FRAME
+
+    @property
+    def adds_sequences(self) -> bool:
+        """Whether scores of several sequences depend only on the sums of their tables."""
+        return False
 
     @property
     @abstractmethod
@@ -481,17 +486,6 @@ def tally_many(
         for deferred in input_summaries.values():
             deferred.get()
     return tallies
-
-
-def software_versions() -> dict[str, str]:
-    """Versions on which the last bits of a score may depend."""
-    return dict(_installed_versions())
-
-
-@cache
-def _installed_versions() -> tuple[tuple[str, str], ...]:
-    # Cached: the lookup costs more than many reports.
-    return tuple((name, installed_version(name)) for name in ("numpy", "scipy", "vidscore"))
 
 
 def _rank_part(value: float | None, direction: Direction) -> tuple[bool, float]:

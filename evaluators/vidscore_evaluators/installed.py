@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 
 _FOLDER = ".dist-info"
+
+
+def software_versions() -> dict[str, str]:
+    """Versions on which the last bits of a score may depend."""
+    return dict(_installed_versions())
+
+
+@cache
+def _installed_versions() -> tuple[tuple[str, str], ...]:
+    # Cached: the lookup costs more than many reports.
+    return tuple((name, installed_version(name)) for name in ("numpy", "scipy", "vidscore"))
 
 
 def installed_version(distribution: str) -> str:

@@ -175,6 +175,11 @@ class SpotGeo(Evaluator[SpotGeoParameters]):
     needs = Needs((POINT,), (POINT,), labels=LabelUse.IGNORED, listed_labels=False)
 
     @property
+    def adds_sequences(self) -> bool:
+        """The leaderboard's MSE is a sum over sequences."""
+        return not self._set_rules.sums_mse
+
+    @property
     def growth(self) -> Growth:
         """One row per sequence."""
         return Growth(by="sequence", bytes_each=_BYTES_PER_SEQUENCE)

@@ -109,7 +109,7 @@ class Table(Struct, frozen=True, eq=False):
         """The same content keyed by fewer string columns (number keys are dropped)."""
         columns = [self.schema.texts.index(name) for name in texts]
         schema = TableSchema(texts, (), self.schema.counts, self.schema.sums)
-        return _collect(
+        return collect_rows(
             schema,
             self.vocabulary,
             self.text_codes[:, columns],
@@ -216,7 +216,7 @@ def merge_tables(tables: Sequence[Table]) -> Table:
         else table.text_codes
         for table in tables
     ]
-    return _collect(
+    return collect_rows(
         schema,
         words,
         np.concatenate(codes),
@@ -294,7 +294,7 @@ def _merge_by_name(parts: Sequence[Mapping[str, Table]]) -> Mapping[str, Table]:
     return {name: merge_tables([tables[name] for tables in parts]) for name in names}
 
 
-def _collect(
+def collect_rows(
     schema: TableSchema,
     words: tuple[str, ...],
     codes: IntArray,
@@ -302,7 +302,16 @@ def _collect(
     counts: IntArray,
     sums: Sequence[ExactSums],
 ) -> Table:
-    """Sort rows by key and add the rows of equal keys."""
+    """Make a table out of R rows of exact sums, whose keys may repeat in any order.
+
+    Args:
+        schema: Names of the columns.
+        words: Strings that `codes` point into; any order, repeats allowed.
+        codes: (R, texts) index into `words`.
+        numbers: (R, numbers) number keys.
+        counts: (R, counts) integers.
+        sums: R exact sums for each sum column.
+    """
     words, codes = _sorted_vocabulary(words, codes)
     order, first = _group(codes, numbers)
     table = Table(

@@ -20,7 +20,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vidscore_evaluators.errors import EvaluatorVersionError, MissingExtraError
-from vidscore_evaluators.evaluator import software_versions
+from vidscore_evaluators.installed import software_versions
 from vidscore_evaluators.jobs import Job
 from vidscore_server.errors import WorkerLostError
 from vidscore_server.logs import log

@@ -15,9 +15,9 @@ from vidscore_evaluators.evaluator import (
     Dissimilarity,
     Measure,
     count_measure,
-    software_versions,
 )
 from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_evaluators.installed import software_versions
 from vidscore_evaluators.report import Block, Report, Scores
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, SequenceSpec
 from vidscore_evaluators.testing import Thing, make_annotations

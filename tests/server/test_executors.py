@@ -23,7 +23,7 @@ from tests.support.dask_cluster import Cluster, kill, running_cluster
 from tests.support.waiting import TIMEOUT_S, eventually, until
 
 from vidscore_evaluators.errors import EvaluatorVersionError, UnknownEvaluatorError
-from vidscore_evaluators.evaluator import software_versions
+from vidscore_evaluators.installed import software_versions
 from vidscore_evaluators.jobs import Job, make_job, run_job
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_server import executors

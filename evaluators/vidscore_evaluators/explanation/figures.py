@@ -15,6 +15,7 @@ from vidscore_evaluators.evaluator import Direction, Evaluator, Measure
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.report import Number, overall_scores
 from vidscore_evaluators.runtime import Progress
+from vidscore_evaluators.trust.drawn_tallies import pack_parts
 from vidscore_evaluators.trust.resampling import (
     COVERAGE,
     Interval,
@@ -156,7 +157,7 @@ class Uncertainty:
     def _draw(self, evaluator: Evaluator[Any], index: int) -> Drawn:
         contest = self._material.contest
         times = draw_sequences(contest.sequences, self.draws, SEED)
-        tallies = sequence_tallies(evaluator, contest)
+        tallies = list(map(pack_parts, sequence_tallies(evaluator, contest)))
         drawn = [
             [draw.values for draw in system] for system in score_draws(evaluator, tallies, times)
         ]

@@ -196,6 +196,11 @@ class Neovision2(Evaluator[Neovision2Parameters]):
         return Unit.SEQUENCE if self.parameters.frames == "all" else Unit.FRAME
 
     @property
+    def adds_sequences(self) -> bool:
+        """Averages are over classes and domains."""
+        return True
+
+    @property
     def growth(self) -> Growth:
         """Per sequence, one row per class and ten points per curve; else per detection."""
         # Detection-only is one more, and its rows are no longer than those of a class.

@@ -10,9 +10,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from vidscore_evaluators.errors import Fault, InputError, TallyError
-from vidscore_evaluators.evaluator import Evaluator, software_versions
+from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats._files import read_at
 from vidscore_evaluators.formats.source import ReadLimits
+from vidscore_evaluators.installed import software_versions
 from vidscore_evaluators.names import counted, first_of
 from vidscore_evaluators.remote_files import DataPath
 from vidscore_evaluators.report import FrameExample, Report, with_warnings

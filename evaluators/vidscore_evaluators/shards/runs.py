@@ -12,8 +12,9 @@ from msgspec import Struct, structs
 
 from vidscore_evaluators.convert import from_dict, to_dict
 from vidscore_evaluators.errors import Fault, InputError, UnknownEvaluatorError
-from vidscore_evaluators.evaluator import Evaluator, software_versions
+from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.fingerprint import Fingerprint
+from vidscore_evaluators.installed import software_versions
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import ReportWarning

@@ -20,10 +20,10 @@ from pathlib import Path
 from msgspec import Struct, field, structs
 
 from vidscore_evaluators.errors import EvaluatorVersionError, Fault, ParameterError
-from vidscore_evaluators.evaluator import software_versions
 from vidscore_evaluators.formats import Pair
 from vidscore_evaluators.formats._files import STANDARD_INPUT
 from vidscore_evaluators.formats.source import ReadLimits, Source, Wanted
+from vidscore_evaluators.installed import software_versions
 from vidscore_evaluators.preparation import Data, DataChoice, prepare
 from vidscore_evaluators.presets import create_evaluators
 from vidscore_evaluators.remote_files import (

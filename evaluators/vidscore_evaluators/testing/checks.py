@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
@@ -40,6 +41,9 @@ from vidscore_evaluators.shards.merging import merge_shards
 from vidscore_evaluators.shards.tally_files import shard_to_bytes
 from vidscore_evaluators.shards.tallying import CheckedData
 from vidscore_evaluators.testing.strategies import Case, sequence_count
+from vidscore_evaluators.trust.drawn_tallies import DrawnTallies, pack_parts
+from vidscore_evaluators.trust.resampling import scores_by_key
+from vidscore_evaluators.trust.systems import Drawn, by_sequence
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _JSON_TYPES: dict[str, type | tuple[type, ...]] = {
@@ -55,6 +59,28 @@ _LIMITS: tuple[tuple[str, Callable[[Any, Any], bool]], ...] = (
     ("exclusiveMinimum", operator.gt),
     ("exclusiveMaximum", operator.lt),
 )
+
+
+def sequences_add(evaluator: Evaluator[Any]) -> Callable[[Case, int], None]:
+    """The law that draws have the same scores if sequences are added, not copied under new names.
+
+    Args:
+        evaluator: An evaluator that adds sequences.
+    """
+
+    def law(case: Case, seed: int) -> None:
+        keys = sorted({key for side in case for key in side.used_sequences})
+        assume(keys)
+        tallies = list(map(evaluator.tally, *(by_sequence(side, keys) for side in case)))
+        times = np.random.default_rng(seed).integers(0, 4, len(keys))
+        copied, added = (
+            DrawnTallies(pack_parts(tallies), 3, Drawn.SEQUENCES, adds_sequences=adds).tally(times)
+            for adds in (False, True)
+        )
+        found, expected = (scores_by_key(evaluator.scores(tally)) for tally in (added, copied))
+        assert found == expected
+
+    return law
 
 
 def check_values(evaluator: Evaluator[Any], report: Report) -> None:

@@ -235,6 +235,11 @@ class EvaluatorContract:
 
         self._holds(law, self.cases(), self.cases(), self.cases())
 
+    def test_sequences_add_if_the_evaluator_says_so(self) -> None:
+        """Draws have the same scores whether sequences are copied under new names or added."""
+        if self.evaluator.adds_sequences:
+            self._holds(checks.sequences_add(self.evaluator), self.cases(), seeds())
+
     def test_a_tally_survives_bytes_and_back(self) -> None:
         """A tally survives a round trip through bytes, and then gives the same report."""
 

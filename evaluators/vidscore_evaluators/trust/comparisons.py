@@ -10,7 +10,8 @@ from msgspec.structs import asdict
 
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import Fault, ParameterError
-from vidscore_evaluators.evaluator import Evaluator, Unit, software_versions
+from vidscore_evaluators.evaluator import Evaluator, Unit
+from vidscore_evaluators.installed import software_versions
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.differences import TOP, Difference, SystemPair, Verdict, system_pairs

@@ -33,14 +33,18 @@ from vidscore_evaluators.jobs import outcomes_in_parts
 from vidscore_evaluators.outcome_table import Outcome
 from vidscore_evaluators.report import Number
 from vidscore_evaluators.runtime import Progress
+from vidscore_evaluators.trust.drawn_tallies import pack_parts
 from vidscore_evaluators.trust.parts import drawn_parts
 from vidscore_evaluators.trust.resampling import (
+    Block,
     Draw,
     Key,
     are_enough,
+    blocks_of_draws,
     draw_sequences,
     interval_of,
     possible_draws,
+    score_blocks,
     score_draws,
     scores_by_key,
     sequence_tallies,
@@ -219,13 +223,13 @@ def system_pairs(
     enough = are_enough(keys)
     tallies = sequence_tallies(evaluator, contest)
     times = draw_sequences(keys, possible_draws(keys, draws), seed)
-    scored = partial(
-        score_draws, evaluator, drawn=contest.drawn, workers=workers, progress=progress
-    )
-    drawn = scored(tallies, times)
-    exchanged = scored(
-        [tallies[0] + later for later in tallies[1:]],
+    how: Any = {"drawn": contest.drawn, "workers": workers, "progress": progress}
+    drawn = score_draws(evaluator, list(map(pack_parts, tallies)), times, **how)
+    exchanged = score_blocks(
+        evaluator,
+        [pack_parts(tallies[0] + later) for later in tallies[1:]],
         _exchanges(len(keys), alone=contest.drawn is Drawn.FRAMES),
+        **how,
     )
     first, *rest = (
         _Scored.of(evaluator, contest, name, of_system)
@@ -245,18 +249,30 @@ def system_pairs(
     )
 
 
-def _exchanges(count: int, *, alone: bool) -> IntArray:
-    """(4 S + 2, 2 S) number of times that each of S parts of two systems counts.
+def _exchanges(count: int, *, alone: bool) -> list[Block]:
+    """Blocks of the 4 S + 2 draws of S parts of two systems that show what each part does.
 
-    Each alone; all of the first system, then with one of the second in its place; and the reverse.
-    If `alone`, the (2 S, 2 S) first of these.
+    Each part alone; all of the first system, then with one of the second in its place; and the
+    reverse. If `alone`, the 2 S first of these.
     """
-    single, none = np.eye(count, dtype=np.int64), np.zeros((1, count), dtype=np.int64)
-    if alone:
-        return np.eye(2 * count, dtype=np.int64)
-    first = np.concatenate([1 - none, 1 - single, none, single])
-    second = np.concatenate([none, single, 1 - none, 1 - single])
-    return np.concatenate([np.eye(2 * count, dtype=np.int64), np.hstack([first, second])])
+    draws = blocks_of_draws(2 * count if alone else 4 * count + 2)
+    return [partial(_exchange, count, block) for block in draws]
+
+
+def _exchange(count: int, block: slice) -> IntArray:
+    """(D, 2 S) number of times that each part counts in some draws of `_exchanges`."""
+    rows = np.arange(block.start, block.stop)
+    times = np.zeros((len(rows), 2, count), dtype=np.int64)
+    alone = np.flatnonzero(rows < 2 * count)
+    times.reshape(len(rows), 2 * count)[alone, rows[alone]] = 1
+    for system, first in enumerate((2 * count, 3 * count + 1)):
+        own = np.flatnonzero((rows >= first) & (rows <= first + count))
+        times[own, system] = 1
+        exchanged = own[rows[own] > first]
+        part = rows[exchanged] - first - 1
+        times[exchanged, system, part] = 0
+        times[exchanged, 1 - system, part] = 1
+    return times.reshape(len(rows), 2 * count)
 
 
 def _sequences_of_scores(

@@ -9,14 +9,15 @@ are also right where neighbours are alike, because such frames stay together. So
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from collections.abc import Iterator
+from itertools import groupby, pairwise
 
 import numpy as np
 from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import IntArray
-from vidscore_evaluators.trust.systems import Contest, Drawn, only_sequence
+from vidscore_evaluators.trust.systems import Contest, Drawn, by_sequence
 
 RUNS = 100
 """Maximum number of runs of a domain, but at least one for each of its sequences."""
@@ -35,14 +36,22 @@ class Part(Struct, frozen=True):
     first: float = -math.inf
     end: float = math.inf
 
-    def of(self, side: Annotations) -> Annotations:
-        """Its frames."""
-        whole = only_sequence(side, self.key)
-        if self.first == -math.inf and self.end == math.inf:
-            return whole
-        return whole.take_frames(
-            (whole.frame_numbers >= self.first) & (whole.frame_numbers < self.end)
-        )
+    def of(self, sequence: Annotations) -> Annotations:
+        """Its frames, of those of its sequence."""
+        numbers = sequence.frame_numbers
+        return sequence.take_frames((numbers >= self.first) & (numbers < self.end))
+
+
+def sides_of_parts(contest: Contest, side: Annotations) -> Iterator[Annotations]:
+    """The frames of each part, in the order of `drawn_parts`.
+
+    Args:
+        contest: The systems, and the truth whose sequences or frames are drawn.
+        side: The truth, or a system.
+    """
+    parts = groupby(drawn_parts(contest), lambda part: part.key)
+    for sequence, (_, own) in zip(by_sequence(side, contest.sequences), parts, strict=True):
+        yield from (part.of(sequence) for part in own)
 
 
 def drawn_parts(contest: Contest) -> list[Part]:
@@ -53,15 +62,14 @@ def drawn_parts(contest: Contest) -> list[Part]:
     """
     if contest.drawn is Drawn.SEQUENCES:
         return [Part(key) for key in contest.sequences]
-    numbers = {
-        key: np.sort(only_sequence(contest.truth, key).frame_numbers) for key in contest.sequences
-    }
+    parts = by_sequence(contest.truth, contest.sequences)
+    numbers = [np.sort(part.frame_numbers) for part in parts]
     totals: dict[str, int] = {}
-    for key, own in numbers.items():
+    for key, own in zip(contest.sequences, numbers, strict=True):
         totals[key.domain] = totals.get(key.domain, 0) + len(own)
     return [
         part
-        for key, own in numbers.items()
+        for key, own in zip(contest.sequences, numbers, strict=True)
         for part in _runs(key, own, math.ceil(totals[key.domain] / RUNS))
     ]
 

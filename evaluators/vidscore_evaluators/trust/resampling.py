@@ -11,25 +11,24 @@ systems tie in a draw, each is above the other in half of it.
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any
 
 import numpy as np
-from msgspec import Struct, structs
+from msgspec import Struct
 
-from vidscore_evaluators.annotations import SequenceKey
+from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Evaluator, RankKey
+from vidscore_evaluators.evaluator import Evaluator, RankKey, tally_many
 from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.runtime import Progress, map_in_order
-from vidscore_evaluators.tally import Table, Tally, merge_tallies
-from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
-from vidscore_evaluators.trust.parts import drawn_parts
+from vidscore_evaluators.tally import Tally
+from vidscore_evaluators.trust.drawn_tallies import DrawnTallies, pack_parts
+from vidscore_evaluators.trust.parts import sides_of_parts
 from vidscore_evaluators.trust.systems import Contest, Drawn, Request, bare_report
 
 DRAWS = 1000
@@ -40,17 +39,14 @@ DRAWS_PER_JOB = 50
 JOBS = 32
 """Maximum number of jobs per system; each of them reads all tallies."""
 
-BLOCK = 64
-"""Number of tallies that are merged once for all draws in which each of them counts once."""
-
-
 LEAST_SEQUENCES = 5
 """Number of sequences below which no two systems are told apart. Of two systems that are equal on
 other sequences, one would be called better in about half of all cases with two sequences, and in a
 fifth with four."""
 
-_SEQUENCE = "sequence"
-"""Name of the key column of sequences, in the tables of all evaluators."""
+Block = Callable[[], IntArray]
+"""Makes the (D, S) number of times that each of S parts is drawn in each of D draws, in the process
+that scores them: all draws of thousands of sequences would take gigabytes."""
 
 Key = tuple[str | None, str | None, str]
 """Domain, class and measure of a score."""
@@ -148,7 +144,7 @@ def bootstrap(
     if not possible_draws(sequences, 1):
         raise InputError([Fault("1 sequence in a domain", "two or more for a bootstrap")])
     times = draw_sequences(sequences, draws, seed)
-    tallies = sequence_tallies(evaluator, contest)
+    tallies = list(map(pack_parts, sequence_tallies(evaluator, contest)))
     by_system = score_draws(evaluator, tallies, times, workers=workers, progress=progress)
     overall = [
         scores_by_key(evaluator.scores(evaluator.tally(contest.truth, detections)))
@@ -163,30 +159,24 @@ def bootstrap(
     return Bootstrap(intervals, above, groups, draws, coverage, len(sequences))
 
 
-def sequence_tallies(evaluator: Evaluator[Any], contest: Contest) -> list[tuple[bytes, ...]]:
-    """For each system, the packed tallies of its parts in the order of `drawn_parts`."""
-    parts = drawn_parts(contest)
-    truth = [part.of(contest.truth) for part in parts]
+def sequence_tallies(evaluator: Evaluator[Any], contest: Contest) -> list[list[Tally]]:
+    """For each system, the tallies of its parts in the order of `drawn_parts`; tables only."""
+    truth = list(sides_of_parts(contest, contest.truth))
     return [
-        tuple(
-            pack_tally(evaluator.tally(own, part.of(detections)))
-            for part, own in zip(parts, truth, strict=True)
-        )
-        for detections in contest.systems.values()
+        [_bare_tally(evaluator, *sides) for sides in zip(truth, parts, strict=True)]
+        for parts in (sides_of_parts(contest, side) for side in contest.systems.values())
     ]
 
 
-def pack_tally(tally: Tally) -> bytes:
-    """A tally for `score_draws`: without its input summary, which is most of a small tally.
-
-    A draw gives no warnings.
-    """
-    return tally_to_bytes(dataclasses.replace(tally, input_summary={}))
+def _bare_tally(evaluator: Evaluator[Any], truth: Annotations, detections: Annotations) -> Tally:
+    """A tally without fingerprints and input summary, which take more time than small tables."""
+    [tally] = tally_many([evaluator], truth, detections, defers=True)
+    return Tally(tally.evaluator, tally.tables)
 
 
 def score_draws(
     evaluator: Evaluator[Any],
-    tallies: Sequence[tuple[bytes, ...]],
+    tallies: Sequence[bytes],
     times: IntArray,
     *,
     drawn: Drawn = Drawn.SEQUENCES,
@@ -197,29 +187,44 @@ def score_draws(
 
     Args:
         evaluator: The evaluator.
-        tallies: For each system, packed tallies of S parts; see `pack_tally`.
+        tallies: For each system, the tallies of S parts; see `pack_parts`.
         times: (D, S) number of times that each of them counts in each draw.
-        drawn: What the parts are: a sequence that is drawn twice counts as two sequences, while
-            frames that are drawn twice count twice in their sequence.
+        drawn: What the parts are; see `DrawnTallies`.
         workers: Processes to use; the result does not depend on it.
         progress: Called with (steps done, steps in all).
 
     Returns:
         For each system, its D draws.
     """
-    request = Request.of(evaluator)
     # Few sequences have few different draws: two have three.
     different, places = np.unique(times, axis=0, return_inverse=True)
-    size = max(DRAWS_PER_JOB, math.ceil(len(different) / JOBS))
-    firsts = range(0, len(different), size)
-    jobs = [
-        _DrawsJob(request, of_system, different[first : first + size], drawn)
-        for of_system in tallies
-        for first in firsts
-    ]
-    scored = iter(map_in_order(_score_draws, jobs, workers=workers, progress=progress))
-    by_system = [[one for _ in firsts for one in next(scored)] for _ in tallies]
+    blocks = [partial(np.asarray, different[rows]) for rows in blocks_of_draws(len(different))]
+    by_system = score_blocks(
+        evaluator, tallies, blocks, drawn=drawn, workers=workers, progress=progress
+    )
     return [list(map(own.__getitem__, places.reshape(-1))) for own in by_system]
+
+
+def blocks_of_draws(count: int) -> list[slice]:
+    """Blocks of draws, each for a job."""
+    size = max(DRAWS_PER_JOB, math.ceil(count / JOBS))
+    return [slice(first, min(first + size, count)) for first in range(0, count, size)]
+
+
+def score_blocks(
+    evaluator: Evaluator[Any],
+    tallies: Sequence[bytes],
+    blocks: Sequence[Block],
+    *,
+    drawn: Drawn,
+    workers: int,
+    progress: Progress | None,
+) -> list[list[Draw]]:
+    """Score systems on the same blocks of draws; see `score_draws`."""
+    request = Request.of(evaluator)
+    jobs = [_DrawsJob(request, own, block, drawn) for own in tallies for block in blocks]
+    scored = iter(map_in_order(_score_draws, jobs, workers=workers, progress=progress))
+    return [[one for _ in blocks for one in next(scored)] for _ in tallies]
 
 
 def draw_sequences(sequences: Sequence[SequenceKey], draws: int, seed: int) -> IntArray:
@@ -233,28 +238,6 @@ def draw_sequences(sequences: Sequence[SequenceKey], draws: int, seed: int) -> I
     random = np.random.default_rng(seed)
     sizes = domain_sizes(sequences)
     return np.hstack([random.multinomial(size, [1 / size] * size, draws) for size in sizes])
-
-
-def copy_of(tally: Tally, number: int) -> Tally:
-    """The tally of a sequence as that of another one with the same content.
-
-    Args:
-        tally: Tally of a single sequence.
-        number: Number of the copy, which becomes part of the sequence's name.
-    """
-    tables = {name: _renamed(table, number) for name, table in tally.tables.items()}
-    return dataclasses.replace(tally, tables=tables)
-
-
-def _renamed(table: Table, number: int) -> Table:
-    if _SEQUENCE not in table.schema.texts or table.row_count == 0:
-        return table
-    name = f"{table.texts(_SEQUENCE)[0]} #{number}"
-    words = tuple(sorted({*table.vocabulary, name}))
-    position = {word: index for index, word in enumerate(words)}
-    codes = np.array([position[word] for word in table.vocabulary])[table.text_codes]
-    codes[:, table.schema.texts.index(_SEQUENCE)] = position[name]
-    return structs.replace(table, vocabulary=words, text_codes=codes)
 
 
 def alike_groups(above: FloatArray, coverage: float) -> tuple[tuple[int, ...], ...]:
@@ -280,12 +263,12 @@ def alike_groups(above: FloatArray, coverage: float) -> tuple[tuple[int, ...], .
 
 
 class _DrawsJob(Struct, frozen=True, eq=False):
-    """Some draws of one system: the number of times that each of its S tallies counts in each."""
+    """Some draws of one system."""
 
     request: Request
-    tallies: tuple[bytes, ...]
-    times: IntArray
-    parts: Drawn
+    tallies: bytes
+    block: Block
+    drawn: Drawn
 
 
 class Draw(Struct, frozen=True):
@@ -301,45 +284,20 @@ class Draw(Struct, frozen=True):
 
 
 def _score_draws(job: _DrawsJob) -> list[Draw]:
-    evaluator, merged = job.request.create(), _merger(job)
-    drawn = []
-    for row in job.times.tolist():
-        scores = _without_sequences(evaluator.scores(merged(row)))
+    evaluator, times = job.request.create(), job.block()
+    most = int(times.max(initial=0))
+    tallies = DrawnTallies(job.tallies, most, job.drawn, adds_sequences=evaluator.adds_sequences)
+    scored = []
+    for row in times:
+        scores = _without_sequences(evaluator.scores(tallies.tally(row)))
         rank_key = evaluator.rank_key(bare_report(evaluator, scores))
-        drawn.append(Draw(rank_key, scores_by_key(scores)))
-    return drawn
-
-
-def _merger(job: _DrawsJob) -> Callable[[list[int]], Tally]:
-    """A function from the number of times that each tally counts to their merged tally."""
-    tallies = list(map(tally_from_bytes, job.tallies))
-
-    @cache
-    def copy(index: int, number: int) -> Tally:
-        tally = tallies[index]
-        return copy_of(tally, number) if job.parts is Drawn.SEQUENCES else tally
-
-    @cache
-    def block(first: int) -> Tally:
-        """Each tally of a block once: of thousands of sequences, few are exchanged at a time."""
-        last = min(first + BLOCK, len(tallies))
-        return merge_tallies([copy(index, 0) for index in range(first, last)])
-
-    def parts(times: list[int]) -> Iterator[Tally]:
-        for first in range(0, len(times), BLOCK):
-            of_block = times[first : first + BLOCK]
-            if set(of_block) == {1}:
-                yield block(first)
-            else:
-                for index, count in enumerate(of_block, first):
-                    yield from (copy(index, number) for number in range(count))
-
-    return lambda times: merge_tallies(list(parts(times)))
+        scored.append(Draw(rank_key, scores_by_key(scores)))
+    return scored
 
 
 def _without_sequences(scores: Scores) -> Scores:
     """Scores without those of single sequences, which are many and irrelevant to a draw."""
-    kept = (block for block in scores.blocks if any(key is None for key in block.sequences))
+    kept = (block for block in scores.blocks if None in block.sequences)
     return Scores(tuple(kept))
 
 

@@ -11,9 +11,10 @@ sensitivity is in ranks per step.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -121,8 +122,8 @@ class Contest(Struct, frozen=True, dict=True):
         detectors.
         """
         groups: dict[Fingerprint, list[str]] = {}
-        for key in self.sequences:
-            part = only_sequence(self.truth, key)
+        parts = by_sequence(self.truth, self.sequences)
+        for key, part in zip(self.sequences, parts, strict=True):
             if part.object_count >= LEAST_COPIED:
                 content = fingerprint(replace(part, sequences=(SequenceKey("", ""),)))
                 groups.setdefault(content, []).append(sequence_name(key))
@@ -208,11 +209,20 @@ def ranks_of_keys(keys: Sequence[RankKey]) -> IntArray:
     return np.array([1 + ordered.index(key) for key in keys], dtype=np.int64)
 
 
-def only_sequence(side: Annotations, key: SequenceKey) -> Annotations:
-    """The frames of one sequence."""
-    rows = [row for row, own in enumerate(side.sequences) if own == key]
-    taken = side.take_frames(np.isin(side.frame_sequences, rows))
-    return replace(taken, sequences=(key,), frame_sequences=np.zeros_like(taken.frame_sequences))
+def by_sequence(side: Annotations, keys: Sequence[SequenceKey]) -> Iterator[Annotations]:
+    """The frames of each of some sequences, each as a side of this sequence alone.
+
+    Args:
+        side: Truth or detections.
+        keys: The sequences; those that the side lacks have no frames.
+    """
+    order = side.frame_sequences.argsort(kind="stable")
+    bounds = side.frame_sequences[order].searchsorted(np.arange(len(side.sequences) + 1)).tolist()
+    runs = dict(zip(side.sequences, pairwise(bounds), strict=True))
+    for key in keys:
+        begin, end = runs.get(key, (0, 0))
+        own = side.take_frames(order[begin:end])
+        yield replace(own, sequences=(key,), frame_sequences=np.zeros_like(own.frame_sequences))
 
 
 # --- ranks with ties, and distances of rankings ----------------------------------------------

@@ -136,13 +136,13 @@ class DrawsJob(Struct, frozen=True, eq=False):
 
     Attributes:
         request: The evaluator.
-        tallies: Tallies of S single sequences; see `pack_tally`.
+        tallies: Tallies of S single sequences; see `pack_parts`.
         times: (D, S) number of times that each of them counts in each draw.
         measures: M measures to compute.
     """
 
     request: Request
-    tallies: tuple[bytes, ...]
+    tallies: bytes
     times: IntArray
     measures: tuple[str, ...]
 
@@ -155,12 +155,12 @@ class DrawsJob(Struct, frozen=True, eq=False):
     def of(
         cls,
         evaluator: Evaluator[Any],
-        tallies: Sequence[bytes],
+        tallies: bytes,
         times: IntArray,
         measures: Sequence[str],
     ) -> DrawsJob:
         """The job for an existing evaluator."""
-        return cls(Request.of(evaluator), tuple(tallies), times, tuple(measures))
+        return cls(Request.of(evaluator), tallies, times, tuple(measures))
 
 
 def run_draws_job(job: DrawsJob) -> FloatArray:

@@ -17,14 +17,14 @@ import hashlib
 import hmac
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.tally import Tally, merge_tallies
-from vidscore_evaluators.tally_bytes import tally_to_bytes
+from vidscore_evaluators.trust.drawn_tallies import pack_parts
+from vidscore_evaluators.trust.systems import by_sequence
 from vidscore_evaluators.trust.tiers import DrawsJob
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.policy import Visibility
@@ -75,22 +75,10 @@ def public_side(definition: Definition, side: Annotations) -> Annotations:
 
 
 def _by_sequence(portion: Portion, both: Sides) -> dict[Place, Sides]:
-    rows = [_frames_by_sequence(side) for side in both]
-    empty = np.zeros(0, dtype=np.int64)
-    return {
-        (portion, key): (
-            both[0].take_frames(rows[0].get(key, empty)),
-            both[1].take_frames(rows[1].get(key, empty)),
-        )
-        for key in sorted({*rows[0], *rows[1]})
-    }
-
-
-def _frames_by_sequence(side: Annotations) -> dict[SequenceKey, Any]:
-    order = np.argsort(side.frame_sequences, kind="stable")
-    sequences, firsts = np.unique(side.frame_sequences[order], return_index=True)
-    runs = np.split(order, firsts[1:]) if len(sequences) else []
-    return {side.sequences[row]: run for row, run in zip(sequences.tolist(), runs, strict=True)}
+    keys = sorted({key for side in both for key in side.used_sequences})
+    truth, detections = (by_sequence(side, keys) for side in both)
+    split = zip(truth, detections, strict=True)
+    return {(portion, key): sides for key, sides in zip(keys, split, strict=True)}
 
 
 class PartTallies:
@@ -137,16 +125,16 @@ class PartTallies:
         """
         if self._definition.policy.shown is not Visibility.BOOTSTRAP:
             return [None] * len(self._evaluators)
-        by_sequence = {
-            sequence: tallies
-            for (_, sequence), tallies in sorted(self._tallies.items(), key=_in_order)
+        tallies = {
+            sequence: found
+            for (_, sequence), found in sorted(self._tallies.items(), key=_in_order)
             if sequence is not None
         }
-        times = np.array([bootstrap_times(key, list(by_sequence))], dtype=np.int64)
+        times = np.array([bootstrap_times(key, list(tallies))], dtype=np.int64)
         return [
             DrawsJob.of(
                 evaluator,
-                [tally_to_bytes(tallies[row]) for tallies in by_sequence.values()],
+                pack_parts([found[row] for found in tallies.values()]) if tallies else b"",
                 times,
                 list(self._definition.ranking(evaluator)),
             )

@@ -18,8 +18,9 @@ import numpy as np
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.tally import Tally, merge_tallies
-from vidscore_evaluators.trust.resampling import are_enough, draw_sequences, pack_tally
-from vidscore_evaluators.trust.systems import Contest, only_sequence
+from vidscore_evaluators.trust.drawn_tallies import pack_parts
+from vidscore_evaluators.trust.resampling import are_enough, draw_sequences
+from vidscore_evaluators.trust.systems import Contest, by_sequence
 from vidscore_evaluators.trust.tiers import DrawsJob, find_tiers, losses_of, resample_count
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import shown_basis
@@ -55,8 +56,8 @@ from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import BenchmarkRecord, Role, ScoreDrawsRecord
 
-SEQUENCES_PER_JOB = 20_000
-"""Number of sequences in all draws of a job, which takes half a second: streams wait no longer."""
+DRAWS_PER_JOB = 20
+"""Number of draws in a job, which takes at most about a second: streams wait no longer."""
 
 OBSERVERS = {True: Caller(role=Role.ORGANISER), False: Caller(role=Role.VIEWER)}
 """A caller who sees the exact board, and one who does not."""
@@ -224,16 +225,18 @@ class TierUpdater:
         evaluator, (revision, configuration) = plan.evaluator, plan.key
         found: dict[SequenceKey, Tally] = {}
         parts = self._scorer.sides_in_parts(name, revision, evaluator, configuration)
+        left_out = {Portion.PUBLIC: True, Portion.PRIVATE: False}.get(plan.portion)
         async for truth, detections in parts:
-            for sequence in await asyncio.to_thread(_sequences_of, truth):
-                private = definition.is_private(sequence)
-                if plan.portion is (Portion.PUBLIC if private else Portion.PRIVATE):
-                    continue
-                sides = [
-                    await asyncio.to_thread(only_sequence, side, sequence)
-                    for side in (truth, detections)
-                ]
-                [tally] = await self._scorer.tallies([evaluator], *sides)
+            sequences = [
+                sequence
+                for sequence in await asyncio.to_thread(_sequences_of, truth)
+                if definition.is_private(sequence) is not left_out
+            ]
+            sides = [by_sequence(side, sequences) for side in (truth, detections)]
+            split = zip(sequences, *sides, strict=True)
+            while (one := await asyncio.to_thread(next, split, None)) is not None:
+                sequence, *own = one
+                [tally] = await self._scorer.tallies([evaluator], *own)
                 before = [found[sequence]] if sequence in found else []
                 found[sequence] = merge_tallies([*before, tally])
         return found
@@ -245,11 +248,10 @@ class TierUpdater:
             draw_sequences(sequences, DRAWS, SEED), axis=0, return_inverse=True
         )
         ordered = [tallies[sequence] for sequence in sequences]
-        packed = await asyncio.to_thread(lambda: [pack_tally(tally) for tally in ordered])
-        size = max(1, SEQUENCES_PER_JOB // len(sequences))
+        packed = await asyncio.to_thread(pack_parts, ordered)
         values: list[FloatArray] = []
-        for start in range(0, len(times), size):
-            few = times[start : start + size]
+        for start in range(0, len(times), DRAWS_PER_JOB):
+            few = times[start : start + DRAWS_PER_JOB]
             job = DrawsJob.of(plan.evaluator, packed, few, tuple(plan.ranking))
             values.append(await self._scorer.draws(job))
         columns = np.concatenate(values)[places.ravel()].T

@@ -13,7 +13,8 @@ from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.trust.comparisons import Comparison, compare_systems
 from vidscore_evaluators.trust.differences import Verdict
-from vidscore_evaluators.trust.parts import drawn_parts
+from vidscore_evaluators.trust.drawn_tallies import pack_parts
+from vidscore_evaluators.trust.parts import sides_of_parts
 from vidscore_evaluators.trust.resampling import (
     draw_sequences,
     score_draws,
@@ -100,7 +101,7 @@ def test_a_draw_of_each_frame_once_has_the_scores_of_all(name: str) -> None:
     """And one with each frame twice has those of the same images under two numbers each."""
     a, b = counts(30, 0.5, 1), counts(30, 0.8, 2)
     evaluator, whole = create_evaluator(name), contest(a, b)
-    tallies = sequence_tallies(evaluator, whole)
+    tallies = list(map(pack_parts, sequence_tallies(evaluator, whole)))
     times = np.array([[1] * 30, [2] * 30])
     drawn = score_draws(evaluator, tallies, times, drawn=Drawn.FRAMES)
     doubled = contest(np.concatenate([a, a]), np.concatenate([b, b]))
@@ -112,11 +113,11 @@ def test_a_draw_of_each_frame_once_has_the_scores_of_all(name: str) -> None:
 
 def test_frames_that_only_detections_have_are_in_a_part() -> None:
     truth = images(np.array([1, 1, 1, 1]))
-    parts = drawn_parts(Contest.of(truth, {}, drawn=Drawn.FRAMES))
+    contest = Contest.of(truth, {}, drawn=Drawn.FRAMES)
     more = make_annotations(
         {("", "images"): {number: [Thing((0.0, 0.0, 9.0, 9.0))] for number in range(12)}}, arity=4
     )
-    numbers = [part.of(more).frame_numbers.tolist() for part in parts]
+    numbers = [part.frame_numbers.tolist() for part in sides_of_parts(contest, more)]
     assert numbers == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
 
 

@@ -14,22 +14,21 @@ from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Number, Report, Scores
-from vidscore_evaluators.tally import merge_tallies
 from vidscore_evaluators.trust import resampling
+from vidscore_evaluators.trust.drawn_tallies import DrawnTallies, pack_parts
 from vidscore_evaluators.trust.ranking import examine
 from vidscore_evaluators.trust.resampling import (
     Interval,
     Key,
     alike_groups,
     bootstrap,
-    copy_of,
     draw_sequences,
     percentile_intervals,
     score_draws,
     scores_by_key,
     sequence_tallies,
 )
-from vidscore_evaluators.trust.systems import Contest, bare_report, only_sequence
+from vidscore_evaluators.trust.systems import Contest, Drawn, bare_report, by_sequence
 
 KEYS = [SequenceKey("", str(number)) for number in range(1, 6)]
 
@@ -39,7 +38,7 @@ def as_data_set(side: Annotations, times: list[int]) -> Annotations:
     parts = []
     for key, count in zip(KEYS, times, strict=True):
         for number in range(count):
-            part = only_sequence(side, key)
+            [part] = by_sequence(side, [key])
             parts.append(replace(part, sequences=(SequenceKey("", f"{key.sequence} #{number}"),)))
     return concatenate(parts)
 
@@ -61,28 +60,24 @@ def test_a_draw_is_scored_as_the_data_set_that_it_stands_for(
     contest = points_contest()
     evaluator = create_evaluator(name, parameters)
     detections = contest.systems["middling"]
-    tallies = [
-        evaluator.tally(only_sequence(contest.truth, key), only_sequence(detections, key))
-        for key in KEYS
-    ]
-    for times in draw_sequences(KEYS, 5, seed=2).tolist():
-        drawn = merge_tallies(
-            [
-                copy_of(tally, number)
-                for tally, count in zip(tallies, times, strict=True)
-                for number in range(count)
-            ]
-        )
+    tallies = list(
+        map(evaluator.tally, by_sequence(contest.truth, KEYS), by_sequence(detections, KEYS))
+    )
+    draws = draw_sequences(KEYS, 5, seed=2)
+    drawn = DrawnTallies(
+        pack_parts(tallies), int(draws.max()), Drawn.SEQUENCES, adds_sequences=False
+    )
+    for times in draws:
         expected = evaluator.tally(
-            as_data_set(contest.truth, times), as_data_set(detections, times)
+            as_data_set(contest.truth, times.tolist()), as_data_set(detections, times.tolist())
         )
-        assert evaluator.scores(drawn) == evaluator.scores(expected)
+        assert evaluator.scores(drawn.tally(times)) == evaluator.scores(expected)
 
 
 def test_equal_draws_are_scored_once_and_stay_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     evaluator = create_evaluator("spotgeo")
     contest = points_contest()
-    tallies = sequence_tallies(evaluator, contest)
+    tallies = list(map(pack_parts, sequence_tallies(evaluator, contest)))
     times = np.array([[2, 0, 1, 1, 1], [1, 1, 1, 1, 1], [2, 0, 1, 1, 1], [0, 5, 0, 0, 0]])
     one_by_one = [score_draws(evaluator, tallies, times[row : row + 1]) for row in range(4)]
     scored: list[Scores] = []
@@ -97,17 +92,16 @@ def test_equal_draws_are_scored_once_and_stay_in_place(monkeypatch: pytest.Monke
     assert len(scored) == 3 * len(tallies)
 
 
-@pytest.mark.parametrize("block", [1, 2, 3, 5])
-def test_sequences_that_are_merged_beforehand_change_no_score(
-    block: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("draws_per_job", [1, 3])
+def test_no_score_depends_on_which_draws_are_scored_together(
+    draws_per_job: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Blocks occur whole, in part and not at all; the last draw is everything once."""
+    """A draw of a sequence alone, of one alone several times, and of each once."""
     evaluator, contest = create_evaluator("spotgeo"), points_contest()
-    tallies = sequence_tallies(evaluator, contest)
-    times = np.array([[1, 1, 0, 1, 2], [0, 0, 1, 1, 3], [1, 0, 1, 1, 1], [1, 1, 1, 1, 1]])
-    monkeypatch.setattr(resampling, "BLOCK", 100)
+    tallies = list(map(pack_parts, sequence_tallies(evaluator, contest)))
+    times = np.array([[0, 0, 1, 0, 0], [0, 0, 0, 0, 7], [1, 0, 1, 1, 1], [1, 1, 1, 1, 1]])
     expected = score_draws(evaluator, tallies, times)
-    monkeypatch.setattr(resampling, "BLOCK", block)
+    monkeypatch.setattr(resampling, "DRAWS_PER_JOB", draws_per_job)
     assert score_draws(evaluator, tallies, times) == expected
     whole = [
         scores_by_key(evaluator.scores(evaluator.tally(contest.truth, detections)))

@@ -16,6 +16,7 @@ from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.evaluator import Direction
 from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.trust.drawn_tallies import pack_parts
 from vidscore_evaluators.trust.resampling import (
     are_enough,
     bootstrap,
@@ -170,7 +171,7 @@ def test_directions_turn_measures_into_losses() -> None:
 def test_draws_are_those_of_the_bootstrap() -> None:
     """Shares of the draws in which a system is above another, out of the jobs of each."""
     contest, evaluator = points_contest(sequences=4), create_evaluator("spotgeo")
-    tallies = sequence_tallies(evaluator, contest)
+    tallies = list(map(pack_parts, sequence_tallies(evaluator, contest)))
     times = draw_sequences(contest.sequences, 60, 1)
     keys = [
         [(-f1, mse) for f1, mse in run_draws_job(job).tolist()]

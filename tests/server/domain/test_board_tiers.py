@@ -91,7 +91,7 @@ async def test_systems_that_differ_in_every_sequence_have_different_tiers(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch, draws_per_job: int
 ) -> None:
     """Of 8 sequences red is right in all, blue in 4, the organiser's system in 7."""
-    monkeypatch.setattr(tier_updates, "SEQUENCES_PER_JOB", 8 * draws_per_job + 7)
+    monkeypatch.setattr(tier_updates, "DRAWS_PER_JOB", draws_per_job)
     await hosted.organiser.create_benchmark(visibility=LIVE)
     await hosted.organiser.upload(sky(8))
     await submit(hosted.red, "r", range(8), 8)

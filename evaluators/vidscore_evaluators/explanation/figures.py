@@ -16,17 +16,14 @@ from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.report import Number, overall_scores
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.drawn_tallies import pack_parts
+from vidscore_evaluators.trust.draws import Key, score_draws, scores_by_key, sequence_tallies
 from vidscore_evaluators.trust.resampling import (
     COVERAGE,
     Interval,
-    Key,
     are_enough,
     draw_sequences,
     percentile_intervals,
     possible_draws,
-    score_draws,
-    scores_by_key,
-    sequence_tallies,
 )
 
 MOST_MEASURES = 4
@@ -158,21 +155,22 @@ class Uncertainty:
         contest = self._material.contest
         times = draw_sequences(contest.sequences, self.draws, SEED)
         tallies = list(map(pack_parts, sequence_tallies(evaluator, contest)))
-        drawn = [
-            [draw.values for draw in system] for system in score_draws(evaluator, tallies, times)
-        ]
+        drawn = score_draws(evaluator, tallies, times)
         overall = [
             scores_by_key(self._material.reports[system][index].scores)
             for system in self._material.systems
         ]
         intervals = tuple(
-            percentile_intervals(values, own, COVERAGE)
+            percentile_intervals(values, own.score, COVERAGE)
             for values, own in zip(overall, drawn, strict=True)
         )
         if len(drawn) != 2:
             return Drawn(intervals, {})
-        differences = [_less(one, other) for one, other in zip(*drawn, strict=True)]
-        return Drawn(intervals, percentile_intervals(_less(*overall), differences, COVERAGE))
+        one, other = drawn
+        differences = percentile_intervals(
+            _less(*overall), lambda key: one.score(key) - other.score(key), COVERAGE
+        )
+        return Drawn(intervals, differences)
 
 
 class Drawn(Struct, frozen=True, eq=False):

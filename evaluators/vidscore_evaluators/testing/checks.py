@@ -42,7 +42,7 @@ from vidscore_evaluators.shards.tally_files import shard_to_bytes
 from vidscore_evaluators.shards.tallying import CheckedData
 from vidscore_evaluators.testing.strategies import Case, sequence_count
 from vidscore_evaluators.trust.drawn_tallies import DrawnTallies, pack_parts
-from vidscore_evaluators.trust.resampling import scores_by_key
+from vidscore_evaluators.trust.draws import scores_by_key
 from vidscore_evaluators.trust.systems import Drawn, by_sequence
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")

@@ -18,9 +18,11 @@ system's score if it alone is taken from the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -34,20 +36,22 @@ from vidscore_evaluators.outcome_table import Outcome
 from vidscore_evaluators.report import Number
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.drawn_tallies import pack_parts
-from vidscore_evaluators.trust.parts import drawn_parts
-from vidscore_evaluators.trust.resampling import (
+from vidscore_evaluators.trust.draws import (
     Block,
-    Draw,
+    Draws,
     Key,
-    are_enough,
     blocks_of_draws,
-    draw_sequences,
-    interval_of,
-    possible_draws,
     score_blocks,
     score_draws,
     scores_by_key,
     sequence_tallies,
+)
+from vidscore_evaluators.trust.parts import drawn_parts
+from vidscore_evaluators.trust.resampling import (
+    are_enough,
+    draw_sequences,
+    interval_of,
+    possible_draws,
 )
 from vidscore_evaluators.trust.systems import Contest, Drawn
 from vidscore_evaluators.trust.tiers import resample_count, smoothed
@@ -242,7 +246,7 @@ def system_pairs(
             coverage,
             top,
             _sequences(evaluator, keys, found, top) if contest.drawn is Drawn.SEQUENCES else (),
-            _sequences_of_scores(keys, found),
+            partial(_sequences_of_score, keys, found),
             enough=enough,
         )
         for later, found in zip(rest, exchanged, strict=True)
@@ -275,18 +279,12 @@ def _exchange(count: int, block: slice) -> IntArray:
     return times.reshape(len(rows), 2 * count)
 
 
-def _sequences_of_scores(
-    sequences: Sequence[SequenceKey], drawn: Sequence[Draw]
-) -> dict[Key, list[SequenceKey]]:
-    """For each score, the sequences that have it of their own, by the draws of `_exchanges`."""
-    having: dict[Key, list[SequenceKey]] = {}
-    for sequence, *alone in zip(
-        sequences, drawn[: len(sequences)], drawn[len(sequences) : 2 * len(sequences)], strict=True
-    ):
-        for key in dict.fromkeys(key for draw in alone for key in draw.values):
-            if any(draw.values.get(key) is not None for draw in alone):
-                having.setdefault(key, []).append(sequence)
-    return having
+def _sequences_of_score(
+    sequences: Sequence[SequenceKey], drawn: Draws, key: Key
+) -> list[SequenceKey]:
+    """The sequences that have a score of their own, by the draws of `_exchanges`."""
+    of_both = ~np.isnan(drawn.score(key)[: 2 * len(sequences)]).reshape(2, -1)
+    return list(compress(sequences, (of_both[0] | of_both[1]).tolist()))
 
 
 class _Scored(Struct, frozen=True, eq=False):
@@ -301,13 +299,11 @@ class _Scored(Struct, frozen=True, eq=False):
 
     name: str
     whole: Mapping[Key, Number]
-    draws: Sequence[Draw]
+    draws: Draws
     mistakes: Mapping[Frame, int] | None
 
     @classmethod
-    def of(
-        cls, evaluator: Evaluator[Any], contest: Contest, name: str, draws: Sequence[Draw]
-    ) -> _Scored:
+    def of(cls, evaluator: Evaluator[Any], contest: Contest, name: str, draws: Draws) -> _Scored:
         detections = contest.systems[name]
         whole = scores_by_key(evaluator.scores(evaluator.tally(contest.truth, detections)))
         return cls(name, whole, draws, _mistakes(evaluator, contest.truth, detections))
@@ -319,7 +315,7 @@ def _pair(
     coverage: float,
     top: int,
     sequences: tuple[SequenceDifference, ...],
-    having: Mapping[Key, Sequence[SequenceKey]],
+    having: Callable[[Key], Sequence[SequenceKey]],
     *,
     enough: bool,
 ) -> SystemPair:
@@ -333,7 +329,7 @@ def _pair(
         directions[measure] is Direction.LOWER,
         enough,
         tuple(
-            _difference(key, directions[key[2]], scored, coverage, having.get(key, ()))
+            _difference(key, directions[key[2]], scored, coverage, having(key))
             for key in dict.fromkeys([*first.whole, *second.whole])
         ),
         sequences,
@@ -354,20 +350,10 @@ def _difference(
     """
     first, second = scored
     values = (first.whole.get(key), second.whole.get(key))
-    drawn = np.array(
-        [
-            (one, other)
-            for one, other in (
-                (mine.values.get(key), theirs.values.get(key))
-                for mine, theirs in zip(first.draws, second.draws, strict=True)
-            )
-            if one is not None and other is not None
-        ],
-        dtype=np.float64,
-    ).reshape(-1, 2)
-    if len(drawn) == 0 or None in values:
+    drawn = second.draws.score(key) - first.draws.score(key)
+    found = drawn[~np.isnan(drawn)]
+    if len(found) == 0 or None in values:
         return Difference(*key, *values)
-    found = drawn[:, 1] - drawn[:, 0]
     low, high = interval_of(found, coverage)
     if low == high and len(having) < 2:
         return Difference(*key, *values)
@@ -381,11 +367,11 @@ def _difference(
 
 
 def _sequences(
-    evaluator: Evaluator[Any], keys: Sequence[SequenceKey], drawn: Sequence[Draw], top: int
+    evaluator: Evaluator[Any], keys: Sequence[SequenceKey], drawn: Draws, top: int
 ) -> tuple[SequenceDifference, ...]:
     """The sequences with the greatest contributions, from the draws of `_exchanges`."""
     overall, count = (None, None, evaluator.ranking[0]), len(keys)
-    values = [draw.values.get(overall) for draw in drawn]
+    values = [None if math.isnan(value) else value for value in drawn.score(overall).tolist()]
     to_second, to_first = values[2 * count : 3 * count + 1], values[3 * count + 1 :]
     found = [
         SequenceDifference(

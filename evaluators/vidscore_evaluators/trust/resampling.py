@@ -11,45 +11,29 @@ systems tie in a draw, each is above the other in half of it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Evaluator, RankKey, tally_many
-from vidscore_evaluators.report import Number, Scores
-from vidscore_evaluators.runtime import Progress, map_in_order
-from vidscore_evaluators.tally import Tally
-from vidscore_evaluators.trust.drawn_tallies import DrawnTallies, pack_parts
-from vidscore_evaluators.trust.parts import sides_of_parts
-from vidscore_evaluators.trust.systems import Contest, Drawn, Request, bare_report
+from vidscore_evaluators.evaluator import Evaluator, RankKey
+from vidscore_evaluators.report import Number
+from vidscore_evaluators.runtime import Progress
+from vidscore_evaluators.trust.drawn_tallies import pack_parts
+from vidscore_evaluators.trust.draws import Key, score_draws, scores_by_key, sequence_tallies
+from vidscore_evaluators.trust.systems import Contest
 
 DRAWS = 1000
 COVERAGE = 0.95
-DRAWS_PER_JOB = 50
-"""Least number of draws that a job scores."""
-
-JOBS = 32
-"""Maximum number of jobs per system; each of them reads all tallies."""
-
 LEAST_SEQUENCES = 5
 """Number of sequences below which no two systems are told apart. Of two systems that are equal on
 other sequences, one would be called better in about half of all cases with two sequences, and in a
 fifth with four."""
-
-Block = Callable[[], IntArray]
-"""Makes the (D, S) number of times that each of S parts is drawn in each of D draws, in the process
-that scores them: all draws of thousands of sequences would take gigabytes."""
-
-Key = tuple[str | None, str | None, str]
-"""Domain, class and measure of a score."""
 
 
 class Interval(Struct, frozen=True):
@@ -150,81 +134,13 @@ def bootstrap(
         scores_by_key(evaluator.scores(evaluator.tally(contest.truth, detections)))
         for detections in contest.systems.values()
     ]
-    above = _fractions_above([[draw.rank_key for draw in system] for system in by_system])
+    above = _fractions_above([system.rank_keys for system in by_system])
     intervals = tuple(
-        percentile_intervals(values, [draw.values for draw in system], coverage)
+        percentile_intervals(values, system.score, coverage)
         for values, system in zip(overall, by_system, strict=True)
     )
     groups = alike_groups(above, coverage if are_enough(sequences) else np.inf)
     return Bootstrap(intervals, above, groups, draws, coverage, len(sequences))
-
-
-def sequence_tallies(evaluator: Evaluator[Any], contest: Contest) -> list[list[Tally]]:
-    """For each system, the tallies of its parts in the order of `drawn_parts`; tables only."""
-    truth = list(sides_of_parts(contest, contest.truth))
-    return [
-        [_bare_tally(evaluator, *sides) for sides in zip(truth, parts, strict=True)]
-        for parts in (sides_of_parts(contest, side) for side in contest.systems.values())
-    ]
-
-
-def _bare_tally(evaluator: Evaluator[Any], truth: Annotations, detections: Annotations) -> Tally:
-    """A tally without fingerprints and input summary, which take more time than small tables."""
-    [tally] = tally_many([evaluator], truth, detections, defers=True)
-    return Tally(tally.evaluator, tally.tables)
-
-
-def score_draws(
-    evaluator: Evaluator[Any],
-    tallies: Sequence[bytes],
-    times: IntArray,
-    *,
-    drawn: Drawn = Drawn.SEQUENCES,
-    workers: int = 1,
-    progress: Progress | None = None,
-) -> list[list[Draw]]:
-    """Score systems on the same draws of parts, from the tallies of single parts.
-
-    Args:
-        evaluator: The evaluator.
-        tallies: For each system, the tallies of S parts; see `pack_parts`.
-        times: (D, S) number of times that each of them counts in each draw.
-        drawn: What the parts are; see `DrawnTallies`.
-        workers: Processes to use; the result does not depend on it.
-        progress: Called with (steps done, steps in all).
-
-    Returns:
-        For each system, its D draws.
-    """
-    # Few sequences have few different draws: two have three.
-    different, places = np.unique(times, axis=0, return_inverse=True)
-    blocks = [partial(np.asarray, different[rows]) for rows in blocks_of_draws(len(different))]
-    by_system = score_blocks(
-        evaluator, tallies, blocks, drawn=drawn, workers=workers, progress=progress
-    )
-    return [list(map(own.__getitem__, places.reshape(-1))) for own in by_system]
-
-
-def blocks_of_draws(count: int) -> list[slice]:
-    """Blocks of draws, each for a job."""
-    size = max(DRAWS_PER_JOB, math.ceil(count / JOBS))
-    return [slice(first, min(first + size, count)) for first in range(0, count, size)]
-
-
-def score_blocks(
-    evaluator: Evaluator[Any],
-    tallies: Sequence[bytes],
-    blocks: Sequence[Block],
-    *,
-    drawn: Drawn,
-    workers: int,
-    progress: Progress | None,
-) -> list[list[Draw]]:
-    """Score systems on the same blocks of draws; see `score_draws`."""
-    request = Request.of(evaluator)
-    jobs = [_DrawsJob(request, own, block, drawn) for own in tallies for block in blocks]
-    scored = iter(map_in_order(_score_draws, jobs, workers=workers, progress=progress))
-    return [[one for _ in blocks for one in next(scored)] for _ in tallies]
 
 
 def draw_sequences(sequences: Sequence[SequenceKey], draws: int, seed: int) -> IntArray:
@@ -262,56 +178,7 @@ def alike_groups(above: FloatArray, coverage: float) -> tuple[tuple[int, ...], .
     return tuple(runs)
 
 
-class _DrawsJob(Struct, frozen=True, eq=False):
-    """Some draws of one system."""
-
-    request: Request
-    tallies: bytes
-    block: Block
-    drawn: Drawn
-
-
-class Draw(Struct, frozen=True):
-    """Scores of one system on one draw of sequences.
-
-    Attributes:
-        rank_key: Its rank key.
-        values: Every score except those of single sequences.
-    """
-
-    rank_key: RankKey
-    values: Mapping[Key, Number]
-
-
-def _score_draws(job: _DrawsJob) -> list[Draw]:
-    evaluator, times = job.request.create(), job.block()
-    most = int(times.max(initial=0))
-    tallies = DrawnTallies(job.tallies, most, job.drawn, adds_sequences=evaluator.adds_sequences)
-    scored = []
-    for row in times:
-        scores = _without_sequences(evaluator.scores(tallies.tally(row)))
-        rank_key = evaluator.rank_key(bare_report(evaluator, scores))
-        scored.append(Draw(rank_key, scores_by_key(scores)))
-    return scored
-
-
-def _without_sequences(scores: Scores) -> Scores:
-    """Scores without those of single sequences, which are many and irrelevant to a draw."""
-    kept = (block for block in scores.blocks if None in block.sequences)
-    return Scores(tuple(kept))
-
-
-def scores_by_key(scores: Scores) -> dict[Key, Number]:
-    """Every score except those of single sequences."""
-    return {
-        (row.domain, row.label, row.measure): row.value
-        for block in _without_sequences(scores).blocks
-        for row in block.rows()
-        if row.sequence is None
-    }
-
-
-def _fractions_above(keys: list[list[RankKey]]) -> FloatArray:
+def _fractions_above(keys: Sequence[Sequence[RankKey]]) -> FloatArray:
     """(K, K) fraction of the draws in which a system's rank key comes before another's."""
     shares = np.zeros((len(keys), len(keys)))
     for one, first in enumerate(keys):
@@ -325,19 +192,19 @@ def _fractions_above(keys: list[list[RankKey]]) -> FloatArray:
 
 
 def percentile_intervals(
-    overall: Mapping[Key, Number], draws: Sequence[Mapping[Key, Number]], coverage: float
+    overall: Mapping[Key, Number], drawn: Callable[[Key], FloatArray], coverage: float
 ) -> dict[Key, Interval]:
     """An interval for each score, between percentiles of the draws in which it is defined.
 
     Args:
         overall: Scores of all sequences.
-        draws: Scores of each draw.
+        drawn: A score in each draw; NaN if it is undefined.
         coverage: Fraction of the draws that an interval covers.
     """
     found = {}
     for key, value in overall.items():
-        drawn = [draw.get(key) for draw in draws]
-        defined = np.array([one for one in drawn if one is not None], dtype=np.float64)
+        values = drawn(key)
+        defined = values[~np.isnan(values)]
         ends = interval_of(defined, coverage) if len(defined) else (None, None)
         found[key] = Interval(value, *ends)
     return found

@@ -35,7 +35,8 @@ from msgspec import Struct
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.evaluator import Direction, Evaluator
-from vidscore_evaluators.trust.resampling import COVERAGE, domain_sizes, score_draws
+from vidscore_evaluators.trust.draws import score_draws
+from vidscore_evaluators.trust.resampling import COVERAGE, domain_sizes
 from vidscore_evaluators.trust.systems import Request
 
 ALIKE_DRAWS = 2
@@ -166,9 +167,7 @@ class DrawsJob(Struct, frozen=True, eq=False):
 def run_draws_job(job: DrawsJob) -> FloatArray:
     """(D, M) measures over everything in each draw; NaN for an undefined one."""
     [drawn] = score_draws(job.request.create(), [job.tallies], job.times)
-    rows = [[draw.values.get((None, None, name)) for name in job.measures] for draw in drawn]
-    values = [[np.nan if value is None else float(value) for value in row] for row in rows]
-    return np.array(values, dtype=np.float64).reshape(len(job.times), len(job.measures))
+    return np.stack([drawn.score((None, None, name)) for name in job.measures], axis=1)
 
 
 def losses_of(values: FloatArray, directions: Mapping[str, Direction]) -> FloatArray:

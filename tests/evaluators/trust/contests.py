@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 
 from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.report import Number
 from vidscore_evaluators.testing import Thing, make_annotations
+from vidscore_evaluators.trust.draws import Draws, Key
 from vidscore_evaluators.trust.systems import Contest
 
 SQUARE = Thing((0.0, 0.0, 10.0, 10.0))
@@ -54,3 +57,12 @@ def squares_contest() -> Contest:
         "exact": make_annotations({VIDEO: {0: [shifted(0.0, 0.9)]}}),
     }
     return Contest.of(truth, systems)
+
+
+def scores_of_draw(draws: Draws, row: int) -> dict[Key, Number]:
+    """The scores of a draw; None if undefined or absent."""
+    values = draws.values[row].tolist()
+    return {
+        key: None if math.isnan(values[column]) else values[column]
+        for key, column in draws.columns.items()
+    }

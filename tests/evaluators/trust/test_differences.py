@@ -18,7 +18,7 @@ from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, OutcomeBu
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.testing.examples import example_count
-from vidscore_evaluators.trust import resampling
+from vidscore_evaluators.trust import draws
 from vidscore_evaluators.trust.comparisons import Comparison, compare_systems
 from vidscore_evaluators.trust.differences import (
     Difference,
@@ -121,7 +121,7 @@ def test_intervals_equal_those_of_a_plain_bootstrap_over_the_same_draws(coverage
 def test_a_sequence_contributes_the_change_from_exchanging_it_alone(
     draws_per_job: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(resampling, "DRAWS_PER_JOB", draws_per_job)
+    monkeypatch.setattr(draws, "DRAWS_PER_JOB", draws_per_job)
     pair = pair_of(compared(draws=10, top=12)(a=A, b=B))
     first, second = np.array(A), np.array(B)
     expected = {}

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.evaluators.trust.contests import scores_of_draw
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.errors import ParameterError
@@ -14,13 +15,9 @@ from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.trust.comparisons import Comparison, compare_systems
 from vidscore_evaluators.trust.differences import Verdict
 from vidscore_evaluators.trust.drawn_tallies import pack_parts
+from vidscore_evaluators.trust.draws import score_draws, scores_by_key, sequence_tallies
 from vidscore_evaluators.trust.parts import sides_of_parts
-from vidscore_evaluators.trust.resampling import (
-    draw_sequences,
-    score_draws,
-    scores_by_key,
-    sequence_tallies,
-)
+from vidscore_evaluators.trust.resampling import draw_sequences
 from vidscore_evaluators.trust.systems import Contest, Drawn
 
 Counts = np.ndarray[Any, Any]
@@ -106,9 +103,9 @@ def test_a_draw_of_each_frame_once_has_the_scores_of_all(name: str) -> None:
     drawn = score_draws(evaluator, tallies, times, drawn=Drawn.FRAMES)
     doubled = contest(np.concatenate([a, a]), np.concatenate([b, b]))
     for system, draws in zip(("a", "b"), drawn, strict=True):
-        for data, draw in zip((whole, doubled), draws, strict=True):
+        for row, data in enumerate((whole, doubled)):
             scores = evaluator.scores(evaluator.tally(data.truth, data.systems[system]))
-            assert draw.values == scores_by_key(scores)
+            assert scores_of_draw(draws, row) == scores_by_key(scores)
 
 
 def test_frames_that_only_detections_have_are_in_a_part() -> None:

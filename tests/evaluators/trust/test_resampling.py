@@ -7,26 +7,23 @@ from typing import Any
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from tests.evaluators.trust.contests import points_contest
+from tests.evaluators.trust.contests import points_contest, scores_of_draw
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, concatenate
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.report import Number, Report, Scores
-from vidscore_evaluators.trust import resampling
+from vidscore_evaluators.report import Report, Scores
+from vidscore_evaluators.trust import draws
 from vidscore_evaluators.trust.drawn_tallies import DrawnTallies, pack_parts
+from vidscore_evaluators.trust.draws import Draws, Key, score_draws, scores_by_key, sequence_tallies
 from vidscore_evaluators.trust.ranking import examine
 from vidscore_evaluators.trust.resampling import (
     Interval,
-    Key,
     alike_groups,
     bootstrap,
     draw_sequences,
     percentile_intervals,
-    score_draws,
-    scores_by_key,
-    sequence_tallies,
 )
 from vidscore_evaluators.trust.systems import Contest, Drawn, bare_report, by_sequence
 
@@ -63,11 +60,10 @@ def test_a_draw_is_scored_as_the_data_set_that_it_stands_for(
     tallies = list(
         map(evaluator.tally, by_sequence(contest.truth, KEYS), by_sequence(detections, KEYS))
     )
-    draws = draw_sequences(KEYS, 5, seed=2)
-    drawn = DrawnTallies(
-        pack_parts(tallies), int(draws.max()), Drawn.SEQUENCES, adds_sequences=False
-    )
-    for times in draws:
+    rows = draw_sequences(KEYS, 5, seed=2)
+    most = int(rows.max())
+    drawn = DrawnTallies(pack_parts(tallies), most, Drawn.SEQUENCES, adds_sequences=False)
+    for times in rows:
         expected = evaluator.tally(
             as_data_set(contest.truth, times.tolist()), as_data_set(detections, times.tolist())
         )
@@ -86,9 +82,14 @@ def test_equal_draws_are_scored_once_and_stay_in_place(monkeypatch: pytest.Monke
         scored.append(scores)
         return bare_report(evaluator, scores)
 
-    monkeypatch.setattr(resampling, "bare_report", noted)
+    monkeypatch.setattr(draws, "bare_report", noted)
     found = score_draws(evaluator, tallies, times)
-    assert found == [[one[system][0] for one in one_by_one] for system in range(len(tallies))]
+    for system, own in enumerate(found):
+        alone = [one[system] for one in one_by_one]
+        assert own.rank_keys == [key for one in alone for key in one.rank_keys]
+        assert [scores_of_draw(own, row) for row in range(4)] == [
+            scores_of_draw(one, 0) for one in alone
+        ]
     assert len(scored) == 3 * len(tallies)
 
 
@@ -101,13 +102,27 @@ def test_no_score_depends_on_which_draws_are_scored_together(
     tallies = list(map(pack_parts, sequence_tallies(evaluator, contest)))
     times = np.array([[0, 0, 1, 0, 0], [0, 0, 0, 0, 7], [1, 0, 1, 1, 1], [1, 1, 1, 1, 1]])
     expected = score_draws(evaluator, tallies, times)
-    monkeypatch.setattr(resampling, "DRAWS_PER_JOB", draws_per_job)
-    assert score_draws(evaluator, tallies, times) == expected
-    whole = [
-        scores_by_key(evaluator.scores(evaluator.tally(contest.truth, detections)))
-        for detections in contest.systems.values()
-    ]
-    assert [draws[-1].values for draws in expected] == whole
+    monkeypatch.setattr(draws, "DRAWS_PER_JOB", draws_per_job)
+    found = score_draws(evaluator, tallies, times)
+    for detections, own, other in zip(contest.systems.values(), expected, found, strict=True):
+        assert own.rank_keys == other.rank_keys
+        assert [scores_of_draw(own, row) for row in range(4)] == [
+            scores_of_draw(other, row) for row in range(4)
+        ]
+        whole = scores_by_key(evaluator.scores(evaluator.tally(contest.truth, detections)))
+        assert scores_of_draw(own, 3) == whole
+
+
+def test_a_score_that_some_draws_lack_is_undefined_in_these() -> None:
+    first, second, both = ((None, label, "f1") for label in ("car", "dog", None))
+    one = Draws([()], {both: 0, first: 1}, np.array([[0.5, 0.25]]))
+    other = Draws([()], {second: 0, both: 1}, np.array([[1.0, 0.75]]))
+    joined = Draws.of([one, other])
+    assert joined.score(both).tolist() == [0.5, 0.75]
+    np.testing.assert_array_equal(joined.score(first), [0.25, np.nan])
+    np.testing.assert_array_equal(joined.score(second), [np.nan, 1.0])
+    np.testing.assert_array_equal(joined.score((None, "cat", "f1")), [np.nan, np.nan])
+    assert joined.take([1, 1, 0]).score(both).tolist() == [0.75, 0.75, 0.5]
 
 
 def test_draws_have_as_many_sequences_as_there_are_in_each_domain() -> None:
@@ -209,10 +224,10 @@ def test_systems_are_distinguished_from_the_coverage_on_whichever_is_above() -> 
 
 def test_an_interval_lies_between_percentiles_of_the_draws_that_define_its_score() -> None:
     """Of 0 to 100 the middle half is 25 to 75; draws without the score do not count."""
-    key, other = (None, None, "f1"), (None, "car", "f1")
-    draws: list[dict[Key, Number]] = [{key: number} for number in range(101)]
-    draws += [{key: None}, {}]
-    found = percentile_intervals({key: 40.0, other: 0.5}, draws, 0.5)
+    key: Key = (None, None, "f1")
+    other: Key = (None, "car", "f1")
+    columns = {key: np.array([*range(101), np.nan]), other: np.array([np.nan] * 102)}
+    found = percentile_intervals({key: 40.0, other: 0.5}, columns.__getitem__, 0.5)
     assert found[key] == Interval(40.0, 25.0, 75.0)
     assert found[other] == Interval(0.5, None, None)
 

@@ -17,11 +17,11 @@ from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.evaluator import Direction
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.trust.drawn_tallies import pack_parts
+from vidscore_evaluators.trust.draws import sequence_tallies
 from vidscore_evaluators.trust.resampling import (
     are_enough,
     bootstrap,
     draw_sequences,
-    sequence_tallies,
 )
 from vidscore_evaluators.trust.tiers import (
     DrawsJob,

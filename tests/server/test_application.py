@@ -78,13 +78,15 @@ async def test_reflection_lists_the_services(running: Running, version: str) -> 
     assert names == sorted(names)
 
 
-async def test_an_unknown_method_is_unimplemented(running: Running) -> None:
+@pytest.mark.parametrize("method", ["ScoringService/Nothing", "BenchmarkService/GetBenchmark"])
+async def test_an_unserved_method_is_unimplemented(running: Running, method: str) -> None:
     call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = running.channel.unary_unary(
-        "/vidscore.v1.ScoringService/Nothing"
+        f"/vidscore.v1.{method}"
     )
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await call(b"")
     assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
+    assert "it hosts no benchmarks (vidscore serve --store does)" in (caught.value.details() or "")
 
 
 async def test_a_port_in_use_is_an_error_and_is_not_shared(running: Running) -> None:

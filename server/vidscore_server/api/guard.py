@@ -105,8 +105,10 @@ class Guard(grpc.aio.ServerInterceptor):
         """Replace a handler of ours by a guarded one."""
         handler: Any = await continuation(handler_call_details)
         method = str(handler_call_details.method)
-        if handler is None or not method.startswith(GUARDED_PREFIXES):
+        if not method.startswith(GUARDED_PREFIXES):
             return cast("Handler | None", handler)
+        if handler is None:
+            return grpc.stream_stream_rpc_method_handler(_not_served)
         kind = _KINDS[handler.request_streaming, handler.response_streaming]
         refused = await self._refused(method, kind, handler_call_details.invocation_metadata)
         # Every call is handled as a stream, because gRPC then reads nothing before it is asked to.
@@ -300,6 +302,15 @@ class Bound(Struct):
             of_one = ("such stream of one host is", "such streams of one host are")
             found = f"{counted(count, *of_one)} open, and one host may have a quarter of all"
             raise LimitError(found, self.limit, maximum)
+
+
+async def _not_served(_requests: Any, context: CallContext) -> None:
+    """Say what gRPC would not: without a store, most methods are missing."""
+    text = (
+        "the server does not serve this call: it hosts no benchmarks "
+        "(vidscore serve --store does), or is older than its caller"
+    )
+    await context.abort(grpc.StatusCode.UNIMPLEMENTED, text)
 
 
 class OpenCalls(grpc.aio.ServerInterceptor):

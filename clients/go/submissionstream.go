@@ -3,6 +3,8 @@ package vidscore
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	vidscorev1 "github.com/vidscore/vidscore/clients/go/vidscore/v1"
 )
@@ -210,6 +212,9 @@ func (client *Client) openStream(ctx context.Context, benchmark string, options 
 func (client *Client) findOrCreate(ctx context.Context, benchmark string, options SubmitOptions) (*Submission, error) {
 	if options.Submission == "" {
 		return client.CreateSubmission(ctx, benchmark, "", options.Title)
+	}
+	if strings.Contains(options.Submission, "/") {
+		return nil, inputError("submission", fmt.Sprintf("%.80q", options.Submission), "a name like {submission}")
 	}
 	name := benchmark + "/" + options.Submission
 	found, err := client.GetSubmission(ctx, name)

@@ -101,6 +101,17 @@ def no_such_benchmark(stage: Stage) -> None:
 
 
 @scenario
+def other_submission(stage: Stage) -> None:
+    """A name that is no last part of a submission's name is refused as it was given."""
+    for name in ("east/first", "benchmarks/streets/submissions/first"):
+        options = {**stage.submitting, "submission": name}
+        error = stage.runner.run("submit", **options).refusal("input")["error"]
+        quoted = error["message"].replace("'", '"')
+        expected = f'submission: found "{name}", expected a name like {{submission}}'
+        equal(quoted, expected, "message")
+
+
+@scenario
 def get_and_cancel(stage: Stage) -> None:
     """An open submission is shown as it is, and can be cancelled."""
     options = {**stage.submitting, "no_seal": True}

@@ -88,6 +88,13 @@ def wrong_host_name(stage: Stage) -> None:
 
 
 @scenario
+def address_without_brackets(stage: Stage) -> None:
+    """An IPv6 address needs brackets, or nobody could say where its port begins."""
+    error = stage.runner.run("health", address="::1:50051").refusal("input")["error"]
+    hold("::1:50051" in error["message"], f"not as it was given: {error['message']}")
+
+
+@scenario
 def client_certificate(stage: Stage) -> None:
     """A server that requires a certificate gets it; invalid files are refused at once."""
     authority = stage.encrypted.authority

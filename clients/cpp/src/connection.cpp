@@ -46,8 +46,9 @@ std::string host_of(const std::string& target) {
   if (colon == std::string::npos || colon == 0 || !is_port(authority.substr(colon + 1))) {
     refuse("target", quoted(target), kExpected);
   }
-  std::string host = authority.substr(0, colon);
-  if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  const std::string host = authority.substr(0, colon);
+  if (host.front() == '[' && host.back() == ']') return host.substr(1, host.size() - 2);
+  if (host.find(':') != host.npos) refuse("target", quoted(target), kExpected);
   return host;
 }
 

@@ -174,6 +174,9 @@ Submission Submissions::find_or_create(const std::string& benchmark,
                                        const std::optional<std::string>& submission,
                                        const std::string& title) const {
   if (!submission) return create(benchmark, "", title);
+  if (submission->empty() || submission->find('/') != submission->npos) {
+    detail::refuse("submission", detail::quoted(*submission), "a name like {submission}");
+  }
   const std::string name = benchmark + "/submissions/" + *submission;
   try {
     Submission found = get(name);

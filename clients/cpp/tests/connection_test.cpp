@@ -21,7 +21,7 @@ TEST(Client, TakesHostAndPortOrASocket) {
     EXPECT_NO_THROW(Client{target}) << target;
   }
   for (const char* target : {"", "localhost", "localhost:", ":50051", "a:b", "a b:1", "a:70000",
-                             "http://a:1", "https://a:1"}) {
+                             "http://a:1", "https://a:1", "::1:1"}) {
     EXPECT_THROW(Client{target}, InputError) << target;
   }
 }

@@ -158,7 +158,9 @@ def _host(target: object) -> str:
     # "dns:///host:port" and "dns://authority/host:port" are grpc's own way to name a resolver.
     host, colon, port = target.rpartition("/")[2].rpartition(":")
     is_port = port.isdecimal() and int(port) <= 65535
-    if not colon or not host or not is_port or target.startswith(("http:", "https:")):
+    is_bare = ":" in host and not (host.startswith("[") and host.endswith("]"))
+    web = target.startswith(("http:", "https:"))
+    if not colon or not host or not is_port or is_bare or web:
         raise InputError("target", shown(target), expected)
     return host.removeprefix("[").removesuffix("]")
 

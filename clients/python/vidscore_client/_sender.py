@@ -120,7 +120,9 @@ async def find_or_create(
     """
     if submission is None:
         return await submissions.create(benchmark, title=title)
-    name = f"{benchmark}/{parse_string('submission', submission)}"
+    if not parse_string("submission", submission) or "/" in submission:
+        raise InputError("submission", repr(submission)[:80], "a name like {submission}")
+    name = f"{benchmark}/{submission}"
     try:
         found = await submissions.get(name)
         # Nobody has seen a draft's title, so an earlier, refused title must not stay.

@@ -26,6 +26,14 @@ pub(crate) fn submission_name(submission: &str) -> Result<String> {
     }
 }
 
+/// The last part of a submission's name, as it is given beside its benchmark.
+pub(crate) fn own_name(submission: &str) -> Result<&str> {
+    match parts(submission)[..] {
+        [own] if !own.is_empty() => Ok(own),
+        _ => Err(refused("submission", submission, "a name like {submission}")),
+    }
+}
+
 fn parts(name: &str) -> Vec<&str> {
     name.split('/').collect()
 }

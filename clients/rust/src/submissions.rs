@@ -12,7 +12,7 @@ use crate::clock::later;
 use crate::connection::{call_error, Connection};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hosting::{Submission, SubmissionScore, SubmissionState, SubmissionUpdate};
-use crate::names::{benchmark_name, submission_name};
+use crate::names::{benchmark_name, own_name, submission_name};
 use crate::retrying::{ended_early, Retrying};
 use crate::settings::Retry;
 use crate::watching::{Watched, CALL_TIME};
@@ -236,7 +236,7 @@ impl Submissions {
         let Some(submission) = submission else {
             return self.create(benchmark, "", title).await;
         };
-        let name = format!("{benchmark}/submissions/{submission}");
+        let name = format!("{benchmark}/submissions/{}", own_name(submission)?);
         match self.get(&name).await {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             // Nobody has seen the title of a draft, so an earlier one must not stay.

@@ -47,7 +47,7 @@ function read(
   try {
     return readFileSync(path, "utf8");
   } catch (thrown) {
-    throw new InputError(name, reason(thrown), "a PEM file");
+    throw new InputError(name, `${path}: ${reason(thrown)}`, "a PEM file");
   }
 }
 

@@ -294,7 +294,7 @@ export class Client implements AsyncDisposable {
       return this.submissions.create(benchmark, "", title, options);
     }
     if (submission === "" || submission.includes("/")) {
-      throw new InputError("submission", JSON.stringify(submission), "the last part of a name");
+      throw new InputError("submission", JSON.stringify(submission), "a name like {submission}");
     }
     const name = `${benchmarkName(benchmark)}/submissions/${submission}`;
     const known = await this.#find(name, options);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { tmpdir } from "node:os";
 import { test } from "node:test";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
@@ -292,7 +293,16 @@ test("a token does not go unencrypted to another machine, and is in no message",
     "unix:",
     "256.0.0.1:1",
     "[1:2]:1",
+    "::1:1",
   ]) {
     assert.throws(() => connect(target), InputError);
   }
+});
+
+test("a file that cannot be read is named", () => {
+  const folder = tmpdir();
+  assert.throws(
+    () => connect("localhost:1", { tls: { rootCertificates: folder } }),
+    (error) => error instanceof InputError && error.message.includes(folder),
+  );
 });

@@ -52,6 +52,7 @@ def test_addresses_of_every_kind_are_accepted(target: str) -> None:
         "a b:1",
         "http://localhost:1",
         "https://localhost:1",
+        "::1:1",
         1,
         None,
     ],

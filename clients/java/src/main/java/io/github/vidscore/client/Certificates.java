@@ -101,7 +101,7 @@ final class Certificates {
         }
       }
     } catch (IOException problem) {
-      throw Failure.input(argument, problem, "a PEM file");
+      throw Failure.input(argument, file + ": " + problem, "a PEM file");
     } catch (IllegalArgumentException noBase64) {
       throw Failure.input(argument, file + ": " + noBase64.getMessage(), "a PEM file");
     }

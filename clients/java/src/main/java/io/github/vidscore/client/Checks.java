@@ -46,6 +46,11 @@ final class Checks {
     return count + " " + noun + (count == 1 ? "" : "s");
   }
 
+  /** A text in quotes, cut if it is long; null as it is. */
+  static String quoted(String text) {
+    return text == null ? null : '"' + text.substring(0, Math.min(80, text.length())) + '"';
+  }
+
   static void length(String argument, int found, int expected) {
     if (found != expected) {
       throw Failure.input(argument, counted(found, "value"), expected + ", one for each object");

@@ -159,7 +159,10 @@ public final class ClientBuilder {
     try {
       return new VidscoreClient(channel.build(), timeout, retry);
     } catch (IllegalArgumentException noName) {
-      throw Failure.input("target", target, "a host name of letters, digits, hyphens and dots only");
+      throw Failure.input(
+          "target",
+          Checks.quoted(target),
+          "a host name of letters, digits, hyphens and dots only");
     }
   }
 
@@ -195,7 +198,8 @@ public final class ClientBuilder {
     }
     Matcher matcher = TARGET.matcher(target == null ? "" : target);
     if (!matcher.matches() || Integer.parseInt(matcher.group(2)) > 65535) {
-      throw Failure.input("target", target, "host:port, [address]:port or unix:path");
+      throw Failure.input(
+          "target", Checks.quoted(target), "host:port, [address]:port or unix:path");
     }
     return matcher.group(1).replaceAll("^\\[|\\]$", "");
   }

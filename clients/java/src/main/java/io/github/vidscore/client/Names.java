@@ -37,8 +37,7 @@ final class Names {
       }
     }
     if (!right) {
-      String found = '"' + name.substring(0, Math.min(80, name.length())) + '"';
-      throw Failure.input(argument, found, "a name like " + shown);
+      throw Failure.input(argument, Checks.quoted(name), "a name like " + shown);
     }
     return full.toString();
   }

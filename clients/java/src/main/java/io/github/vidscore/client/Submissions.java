@@ -36,6 +36,10 @@ final class Submissions {
     if (options.submission().isEmpty()) {
       return create(benchmark, "", options.title());
     }
+    if (options.submission().contains("/")) {
+      throw Failure.input(
+          "submission", Checks.quoted(options.submission()), "a name like {submission}");
+    }
     String name = benchmark + "/" + options.submission();
     try {
       Submission found = calls.getSubmission(name);

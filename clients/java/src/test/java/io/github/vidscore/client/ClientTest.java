@@ -202,7 +202,8 @@ class ClientTest {
     for (String target : List.of("my_host:1", "a..b:1", "-x:1")) {
       InputException unnamed =
           assertThrows(InputException.class, () -> VidscoreClient.connect(target));
-      assertTrue(unnamed.message().startsWith("target: found " + target), unnamed.message());
+      String found = "target: found \"" + target + "\", expected a host name";
+      assertTrue(unnamed.message().startsWith(found), unnamed.message());
     }
     ClientBuilder local = VidscoreClient.builder("localhost:1");
     ClientBuilder remote = VidscoreClient.builder("example.org:1").token("secret");
@@ -237,6 +238,9 @@ class ClientTest {
       InputException refused = assertThrows(InputException.class, local::build);
       assertTrue(refused.message().contains("junk.pem without a CERTIFICATE"), refused.message());
     }
+    ClientBuilder local = VidscoreClient.builder("localhost:1").tls(Tls.trusting(folder));
+    InputException unread = assertThrows(InputException.class, local::build);
+    assertTrue(unread.message().contains(folder.toString()), unread.message());
   }
 
   @Test

@@ -86,6 +86,9 @@ type Submission struct {
 	Streams []StreamInfo
 	// Revision increases with each change of the submission.
 	Revision int64
+	// Warnings is doubts about its detections, for people: names that the benchmark does not have,
+	// if names are public.
+	Warnings []string
 }
 
 // Stream is one of its append streams; nil if there is none of that name.
@@ -182,6 +185,7 @@ func decodeSubmission(message *vidscorev1.Submission) *Submission {
 		SealTime:     decodeTime(message.GetSealTime()),
 		FrameCount:   message.GetFrameCount(),
 		Revision:     message.GetRevision(),
+		Warnings:     message.GetWarnings(),
 	}
 	for _, stream := range message.GetStreams() {
 		submission.Streams = append(submission.Streams, decodeStream(stream))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from pathlib import Path
 
-from tests.conformance.cases import POINTS, STREETS, Document
+from tests.conformance.cases import POINTS, STREETS, Document, frame, thing
 from tests.conformance.comparing import ascending, equal, hold, same_error
 from tests.conformance.runners import KILLED
 from tests.conformance.site import wait_until
@@ -127,12 +127,26 @@ def get_and_cancel(stage: Stage) -> None:
         "state_reason": "frames_received",
         "frame_count": frame_count,
         "streams": [{"stream": "default", "epoch": 1, "next_offset": frame_count}],
+        "warnings": [],
     }
     asking = {**stage.at_site, "submission": result["submission"]}
     equal(stage.runner.run("get", **asking).result(), {"submission": expected}, "get")
     cancelled = stage.runner.run("cancel", **asking).result()
     equal(cancelled["submission"]["state"], "cancelled", "state")
     equal(stage.runner.run("get", **asking).result(), cancelled, "get")
+
+
+@scenario
+def warnings(stage: Stage) -> None:
+    """A submission says which of its labels the benchmark does not have, as in Python."""
+    document = deepcopy(STREETS.document)
+    document["detections"] = [frame("street-0", 0, thing(1.0, 1.0, 9.0, 9.0, label="cra"))]
+    frames = stage.reference.write_frames("other-label", document)
+    made = stage.runner.run("submit", **{**stage.submitting, "frames": frames}).result()
+    asking = {**stage.at_site, "submission": made["submission"]}
+    found = stage.runner.run("get", **asking).result()
+    equal(found, stage.reference.run("get", **asking).result(), "get")
+    hold("cra" in "".join(found["submission"]["warnings"]), "no warning names the label")
 
 
 @scenario

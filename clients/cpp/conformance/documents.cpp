@@ -110,7 +110,8 @@ Json document_of(const vidscore::Submission& submission) {
           {"state", to_string(submission.state)},
           {"state_reason", submission.state_reason},
           {"frame_count", submission.frame_count},
-          {"streams", listed(submission.streams)}};
+          {"streams", listed(submission.streams)},
+          {"warnings", submission.warnings}};
 }
 
 Json document_of(const vidscore::LeaderboardRow& row) {

@@ -183,6 +183,7 @@ Submission decode_submission(const wire::Submission& message) {
   submission.frame_count = natural(message.frame_count());
   submission.streams = decode_all(message.streams(), decode_stream);
   submission.revision = message.revision();
+  submission.warnings = {message.warnings().begin(), message.warnings().end()};
   return submission;
 }
 

@@ -96,6 +96,7 @@ func submissionJSON(submission *vidscore.Submission) document {
 		"name": submission.Name, "team": submission.Team, "title": submission.Title,
 		"state": submission.State, "state_reason": submission.StateReason,
 		"frame_count": submission.FrameCount, "streams": streams,
+		"warnings": append([]string{}, submission.Warnings...),
 	}
 }
 

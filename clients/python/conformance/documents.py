@@ -194,6 +194,7 @@ def submission_document(submission: Submission) -> dict[str, Any]:
             {"stream": stream.stream, "epoch": stream.epoch, "next_offset": stream.next_offset}
             for stream in submission.streams
         ],
+        "warnings": list(submission.warnings),
     }
 
 

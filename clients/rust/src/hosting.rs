@@ -178,6 +178,9 @@ pub struct Submission {
     pub streams: Vec<StreamInfo>,
     /// Increases with each change.
     pub revision: i64,
+    /// Doubts about its detections, for people: names that the benchmark does not have, if names
+    /// are public.
+    pub warnings: Vec<String>,
 }
 
 impl Submission {
@@ -206,6 +209,7 @@ impl Submission {
                 .map(StreamInfo::decode)
                 .collect(),
             revision: message.revision,
+            warnings: message.warnings,
         }
     }
 }

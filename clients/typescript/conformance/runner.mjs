@@ -256,7 +256,7 @@ function writeReport(report) {
 }
 
 function shown(submission) {
-  const { name, team, title, state, stateReason, frameCount, streams } = submission;
+  const { name, team, title, state, stateReason, frameCount, streams, warnings } = submission;
   return {
     submission: {
       name,
@@ -270,6 +270,7 @@ function shown(submission) {
         epoch,
         next_offset: nextOffset,
       })),
+      warnings,
     },
   };
 }

@@ -70,6 +70,11 @@ export interface Submission {
   readonly streams: readonly StreamInfo[];
   /** Increases with each change of the submission. */
   readonly revision: number;
+  /**
+   * Doubts about its detections, for people: names that the benchmark does not have, if names are
+   * public.
+   */
+  readonly warnings: readonly string[];
 }
 
 /** A score of a submission; it never changes. */
@@ -160,6 +165,7 @@ export function decodeSubmission(message: SubmissionMessage | undefined): Submis
     frameCount: Number(submission.frameCount),
     streams: submission.streams.map(decodeStream),
     revision: Number(submission.revision),
+    warnings: submission.warnings,
   };
 }
 

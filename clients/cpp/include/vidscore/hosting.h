@@ -71,6 +71,9 @@ struct Submission {
   std::uint64_t frame_count = 0;                     ///< Durable frames in all streams together.
   std::vector<StreamInfo> streams;                   ///< Its append streams.
   std::int64_t revision = 0;                         ///< Increases with each change.
+  /// Doubts about its detections, for people: names that the benchmark does not have, if names are
+  /// public.
+  std::vector<std::string> warnings;
 
   /// One of its streams; nullptr if there is none.
   const StreamInfo* find_stream(const std::string& stream) const noexcept;

@@ -105,6 +105,7 @@ pub fn submission(submission: &Submission) -> Json {
         "state_reason": submission.state_reason,
         "frame_count": submission.frame_count,
         "streams": streams,
+        "warnings": submission.warnings,
     })
 }
 

@@ -86,7 +86,8 @@ final class Decoding {
         message.hasSealTime() ? time(message.getSealTime()) : null,
         message.getFrameCount(),
         message.getStreamsList().stream().map(Decoding::stream).toList(),
-        message.getRevision());
+        message.getRevision(),
+        List.copyOf(message.getWarningsList()));
   }
 
   static StreamInfo stream(io.github.vidscore.v1.StreamInfo message) {

@@ -19,6 +19,8 @@ import java.util.Optional;
  * @param frameCount number of durable frames, in all streams together
  * @param streams its append streams
  * @param revision increases with each change
+ * @param warnings doubts about its detections, for people: names that the benchmark does not have,
+ *     if names are public
  */
 public record Submission(
     String name,
@@ -32,7 +34,8 @@ public record Submission(
     Instant sealTime,
     long frameCount,
     List<StreamInfo> streams,
-    long revision) {
+    long revision,
+    List<String> warnings) {
 
   /**
    * One of its append streams.

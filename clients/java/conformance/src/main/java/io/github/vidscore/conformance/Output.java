@@ -98,7 +98,8 @@ final class Output {
                             "stream", stream.stream(),
                             "epoch", stream.epoch(),
                             "next_offset", stream.nextOffset()))
-                .toList());
+                .toList(),
+        "warnings", submission.warnings());
   }
 
   static List<?> scores(List<SubmissionScore> scores) {

@@ -21,6 +21,12 @@ import { CLIENT_KEY, checkServer, SERVER_KEY, VERSION } from "./version.js";
 const USER_AGENT = `vidscore-typescript/${VERSION}`;
 const MAXIMUM_RESPONSE_BYTES = 256 << 20; // a report of a million rows
 
+/**
+ * Node.js loses answers while a session holds more than this, 10 MB by default, of unsent messages
+ * and unread answers. Their number and sizes have limits of their own.
+ */
+const SESSION_MEGABYTES = 1 << 20;
+
 /** An answer that may be one page of a list. */
 interface Page {
   /** Token of the next page; empty on the last one. */
@@ -56,7 +62,7 @@ export class Connection {
     this.#sessions = new Sessions(
       baseUrl,
       { pingIntervalMs: intervalMs, pingTimeoutMs: timeoutMs },
-      sessionOptions(address, tls),
+      { maxSessionMemory: SESSION_MEGABYTES, ...sessionOptions(address, tls) },
     );
     listenedToByMany(this.closing);
     this.#transport = createGrpcTransport({

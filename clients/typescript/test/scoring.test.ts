@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { createServer } from "node:http2";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import type { MessageInitShape } from "@bufbuild/protobuf";
@@ -19,6 +21,7 @@ import {
   InputError,
   InternalError,
   InvalidArgumentError,
+  LimitExceededError,
   type LiveReport,
   UnavailableError,
 } from "../src/index.js";
@@ -297,6 +300,23 @@ test("a token does not go unencrypted to another machine, and is in no message",
   ]) {
     assert.throws(() => connect(target), InputError);
   }
+});
+
+test("an answer arrives before the end of a large message", async (t) => {
+  const server = createServer();
+  server.on("stream", (stream) => {
+    stream.on("error", () => undefined);
+    const refusal = { "grpc-status": "8", "grpc-message": "too much" };
+    stream.respond({ "content-type": "application/grpc", ...refusal }, { endStream: true });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const client = connect(`127.0.0.1:${(server.address() as AddressInfo).port}`);
+  t.after(() => {
+    client.abort();
+    server.close();
+  });
+  const specification = { title: "x".repeat(12 << 20) };
+  await assert.rejects(client.scoreStream(["f1"], { specification }), LimitExceededError);
 });
 
 test("a file that cannot be read is named", () => {

@@ -40,7 +40,7 @@ const (
 	// ErrVersion: client and server have incompatible versions; the text says which one to update,
 	// and Metadata has both, as client_version and server_version. An ErrConflict.
 	ErrVersion Kind = "version"
-	// ErrUnsupported: the server does not have this call: it may be older than this client.
+	// ErrUnsupported: the server does not have this call: it hosts no benchmarks, or is older.
 	ErrUnsupported Kind = "unsupported"
 	// ErrInternal: the server failed, or this client cannot understand its answer.
 	ErrInternal Kind = "internal"

@@ -77,9 +77,13 @@ func fromStatus(err error) *Error {
 	if !special {
 		kind = facts.kind
 	}
+	message := orElse(answer.Message(), "the call ended with "+facts.name)
+	if answer.Code() == codes.DeadlineExceeded && information == nil {
+		message = "the call has exceeded its timeout"
+	}
 	return &Error{
 		Kind:           kind,
-		Message:        orElse(answer.Message(), "the call ended with "+facts.name),
+		Message:        message,
 		Code:           facts.name,
 		Reason:         orElse(information.GetReason(), facts.name),
 		Violations:     violations,

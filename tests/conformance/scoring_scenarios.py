@@ -124,6 +124,8 @@ def deadline(stage: Stage) -> None:
         ]
     for outcome in found:
         equal(outcome.refusal("deadline")["error"]["code"], "DEADLINE_EXCEEDED", "code")
+    message = found[0].refusal("deadline")["error"]["message"]
+    equal(message, "the call has exceeded its timeout", "message")
 
 
 @scenario

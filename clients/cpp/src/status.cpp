@@ -199,6 +199,9 @@ Error error_of(const grpc::Status& status) {
   facts.code = code < kCodeNames.size() ? kCodeNames[code] : "UNKNOWN";
   facts.message = status.error_message();
   if (said == grpc::StatusCode::RESOURCE_EXHAUSTED) read_message_too_large(facts.message, &facts);
+  if (said == grpc::StatusCode::DEADLINE_EXCEEDED && facts.reason.empty()) {
+    facts.message = "the call has exceeded its timeout";
+  }
   if (facts.message.empty()) facts.message = "the call ended with " + facts.code;
   facts.kind = kind_of(said, facts.reason);
   facts.violation_count = std::max(facts.violations.size(), count_of(facts.metadata));

@@ -40,6 +40,8 @@ def error_from_failure(failure: grpc.RpcError) -> VidscoreError:
     code, message = failure.code().name, failure.details() or ""
     if code == "CANCELLED" and not (status.details or message in LOCAL_CANCELLATIONS):
         code = "UNAVAILABLE"  # gRPC's server ends calls like this while it stops
+    if code == "DEADLINE_EXCEEDED" and not status.details:
+        message = "the call has exceeded its timeout"
     too_large = MESSAGE_TOO_LARGE.fullmatch(message)
     if code == "RESOURCE_EXHAUSTED" and too_large is not None:
         return _message_too_large(*too_large.groups())

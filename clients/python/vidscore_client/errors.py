@@ -130,7 +130,7 @@ class VersionError(ConflictError):
 
 
 class UnsupportedError(VidscoreError):
-    """The server does not have this call: it may be older than this client."""
+    """The server does not have this call: it hosts no benchmarks, or is older."""
 
 
 class InternalError(VidscoreError):

@@ -30,6 +30,7 @@ const USER_AGENT: &str = concat!("vidscore-rust/", env!("CARGO_PKG_VERSION"));
 const MAXIMUM_RESPONSE_BYTES: usize = 256 << 20;
 /// Text with which tonic ends a call that exceeds its own `grpc-timeout`.
 const TIMEOUT_EXPIRED: &str = "Timeout expired";
+const OVERDUE: &str = "the call has exceeded its timeout";
 /// Longer calls have no limit: the header of a time has eight digits, and more are a panic.
 const LONGEST_CALL: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
@@ -112,7 +113,7 @@ impl ClientBuilder {
             ));
         }
         if self.timeout.is_zero() {
-            return Err(Error::input("timeout", "0 s", "more"));
+            return Err(Error::input("timeout", "0 s", "more than 0 s"));
         }
         self.keepalive.check()?;
         let host = host(&self.target)?;
@@ -204,10 +205,7 @@ impl Connection {
                 Ok(response.into_inner())
             }
             Ok(Err(status)) => Err(call_error(&status)),
-            Err(_) => Err(Error::with_code(
-                Code::DeadlineExceeded,
-                format!("the server has not answered within {:?}", self.timeout),
-            )),
+            Err(_) => Err(Error::with_code(Code::DeadlineExceeded, OVERDUE)),
         }
     }
 }
@@ -215,7 +213,7 @@ impl Connection {
 /// The error of a call that has failed.
 pub(crate) fn call_error(status: &Status) -> Error {
     if status.code() == Code::Cancelled && status.message() == TIMEOUT_EXPIRED {
-        return Error::with_code(Code::DeadlineExceeded, "the call has exceeded its timeout");
+        return Error::with_code(Code::DeadlineExceeded, OVERDUE);
     }
     if is_cut(status) {
         return Error::from_status(status).and_code(Code::Unavailable);

@@ -42,7 +42,7 @@ pub enum ErrorKind {
     SubmissionEnded,
     /// Client and server have incompatible versions; the text says which one to update.
     Version,
-    /// The server does not have this call: it may be older than this client.
+    /// The server does not have this call: it hosts no benchmarks, or is older.
     Unsupported,
     /// The server failed, or this client cannot understand its answer.
     Internal,

@@ -30,7 +30,11 @@ pub(crate) fn submission_name(submission: &str) -> Result<String> {
 pub(crate) fn own_name(submission: &str) -> Result<&str> {
     match parts(submission)[..] {
         [own] if !own.is_empty() => Ok(own),
-        _ => Err(refused("submission", submission, "a name like {submission}")),
+        _ => Err(refused(
+            "submission",
+            submission,
+            "a name like {submission}",
+        )),
     }
 }
 

@@ -154,7 +154,7 @@ impl ScoreBuilder {
         self.batching.check()?;
         self.live.as_ref().map_or(Ok(()), Live::check)?;
         if self.timeout.is_some_and(|timeout| timeout.is_zero()) {
-            return Err(Error::input("timeout", "0 s", "more"));
+            return Err(Error::input("timeout", "0 s", "more than 0 s"));
         }
         let configuration = wire::ScoreConfiguration {
             specification: Some(self.specification.encode(&self.evaluators)?),

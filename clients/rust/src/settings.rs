@@ -219,7 +219,7 @@ impl Keepalive {
             return Err(Error::input("interval", found, "at least 10 s"));
         }
         if self.timeout.is_zero() {
-            return Err(Error::input("timeout", "0 s", "more"));
+            return Err(Error::input("timeout", "0 s", "more than 0 s"));
         }
         Ok(())
     }
@@ -242,7 +242,7 @@ impl Retry {
     /// Refuse invalid times.
     pub(crate) fn check(&self) -> Result<()> {
         if self.initial.is_zero() {
-            return Err(Error::input("initial", "0 s", "more"));
+            return Err(Error::input("initial", "0 s", "more than 0 s"));
         }
         if self.maximum < self.initial {
             return Err(Error::input(
@@ -362,7 +362,7 @@ impl Delivery {
         at_least_1("window_frames", self.window_frames)?;
         at_least_1("window_bytes", self.window_bytes)?;
         if self.acknowledge_timeout.is_zero() {
-            return Err(Error::input("acknowledge_timeout", "0 s", "more"));
+            return Err(Error::input("acknowledge_timeout", "0 s", "more than 0 s"));
         }
         self.retry.check()
     }

@@ -115,7 +115,7 @@ export class SubmissionEndedError extends ConflictError {}
  */
 export class VersionError extends ConflictError {}
 
-/** The server does not have this call: it may be older than this client. */
+/** The server does not have this call: it hosts no benchmarks, or is older. */
 export class UnsupportedError extends VidscoreError {}
 
 /** The server failed, or this client cannot understand its answer. */

@@ -49,7 +49,9 @@ export function errorFrom(thrown: unknown, given?: AbortSignal): VidscoreError {
   const isCut = thrown.code === Code.Canceled && reason === "" && !given?.aborted;
   const code = isCut || isBroken(thrown) ? "UNAVAILABLE" : codeName(thrown.code);
   const kind = ERRORS_BY_REASON[reason] ?? ERRORS_BY_CODE[code] ?? InternalError;
-  return new kind(thrown.rawMessage || `the call ended with ${code}`, {
+  const isOverdue = thrown.code === Code.DeadlineExceeded && reason === "";
+  const message = isOverdue ? "the call has exceeded its timeout" : thrown.rawMessage;
+  return new kind(message || `the call ended with ${code}`, {
     code,
     reason,
     metadata,

@@ -150,7 +150,7 @@ class VersionError : public ConflictError {
   using ConflictError::ConflictError;
 };
 
-/// The server does not have this call: it may be older than this client.
+/// The server does not have this call: it hosts no benchmarks, or is older.
 class UnsupportedError : public Error {
   using Error::Error;
 };

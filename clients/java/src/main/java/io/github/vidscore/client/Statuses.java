@@ -86,8 +86,10 @@ final class Statuses {
     }
     boolean cut = information.getReason().isEmpty() && isCut(status);
     Status.Code code = cut ? Status.Code.UNAVAILABLE : status.getCode();
+    boolean overdue =
+        code == Status.Code.DEADLINE_EXCEEDED && information.getReason().isEmpty();
     return new Failure(
-            message(status),
+            overdue ? "the call has exceeded its timeout" : message(status),
             code.name(),
             information.getReason(),
             List.copyOf(violations),

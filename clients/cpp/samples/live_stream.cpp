@@ -53,8 +53,8 @@ void stream_live(const std::string& address, const std::string& benchmark,
   }
   stream.seal(frames);
   const vidscore::Submission ended = stream.wait();
-  std::cout << "the submission is " << to_string(ended.state) << ": " << ended.state_message
-            << '\n';
+  std::cout << "the submission is " << to_string(ended.state) << " (" << ended.state_reason
+            << ")\n";
   for (const auto& score : stream.scores()) print_scores(score.report);
 }
 

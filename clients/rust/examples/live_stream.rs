@@ -61,8 +61,8 @@ async fn run() -> Result<(), Box<dyn Error>> {
     stream.seal(Some(frames)).await?;
     let submission = stream.wait().await?;
     println!(
-        "the submission is {}: {}",
-        submission.state, submission.state_message
+        "the submission is {} ({})",
+        submission.state, submission.state_reason
     );
     for score in stream.scores().await? {
         table::print_scores(&score.report);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "checks.h"
 #include "connection.h"
 #include "decoding.h"
 #include "exchange.h"
@@ -82,6 +83,7 @@ std::vector<EvaluatorDescription> Client::evaluators() const {
 }
 
 EvaluatorDescription Client::evaluator(const std::string& name) const {
+  detail::check_text("name", name);
   detail::wire::GetEvaluatorRequest request;
   request.set_name(kEvaluatorPrefix + name);
   const auto answer =
@@ -121,6 +123,9 @@ SubmissionStream Client::submit(SubmitOptions options) const {
 Submissions Client::submissions() const { return Submissions(connection_); }
 
 Leaderboard Client::leaderboard(const LeaderboardQuery& query) const {
+  detail::check_text("evaluator", query.evaluator);
+  detail::check_text("domain", query.domain.value_or(""));
+  detail::check_text("label", query.label.value_or(""));
   Leaderboard board;
   detail::wire::GetLeaderboardRequest request;
   request.set_benchmark(detail::benchmark_name(query.benchmark));

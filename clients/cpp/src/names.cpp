@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "checks.h"
 #include "failing.h"
 
 namespace vidscore::detail {
@@ -25,6 +26,7 @@ Parts split(const std::string& name) {
 /// The parts of a name that are not names of collections.
 Parts own_parts(const std::string& argument, const std::string& name, const Parts& collections,
                 const std::string& shape) {
+  check_text(argument.c_str(), name);
   Parts parts = split(name);
   if (parts.size() == 2 * collections.size()) {
     Parts own;

@@ -1,5 +1,6 @@
 #include "vidscore/specification.h"
 
+#include "checks.h"
 #include "decoding.h"
 #include "encoding.h"
 #include "failing.h"
@@ -7,18 +8,28 @@
 namespace vidscore::detail {
 namespace {
 
+/// A text that a message can hold.
+const std::string& valid(const char* name, const std::string& text) {
+  check_text(name, text);
+  return text;
+}
+
 struct SetValue {
   wire::Parameter* parameter;
 
   void operator()(bool value) const { parameter->set_boolean(value); }
   void operator()(std::int64_t value) const { parameter->set_integer(value); }
   void operator()(double value) const { parameter->set_number(value); }
-  void operator()(const std::string& value) const { parameter->set_text(value); }
+  void operator()(const std::string& value) const {
+    parameter->set_text(valid("parameter", value));
+  }
   void operator()(const std::vector<double>& values) const {
     *parameter->mutable_numbers()->mutable_values() = {values.begin(), values.end()};
   }
   void operator()(const std::vector<std::string>& values) const {
-    *parameter->mutable_texts()->mutable_values() = {values.begin(), values.end()};
+    for (const std::string& value : values) {
+      parameter->mutable_texts()->add_values(valid("parameter", value));
+    }
   }
 };
 
@@ -41,10 +52,10 @@ std::vector<FrameRange> decode_ranges(const Ranges& messages) {
 }
 
 void encode_evaluator(const Evaluator& evaluator, wire::EvaluatorSpec* message) {
-  message->set_name(evaluator.name);
+  message->set_name(valid("evaluator", evaluator.name));
   for (const auto& [name, value] : evaluator.parameters) {
     wire::Parameter* parameter = message->add_parameters();
-    parameter->set_name(name);
+    parameter->set_name(valid("parameter", name));
     std::visit(SetValue{parameter}, value);
   }
 }
@@ -56,7 +67,7 @@ template <typename Message>
 void encode_classes(const Classes& names, Message* message) {
   if (!names) return;
   wire::ClassList* classes = message->mutable_classes();  // an empty list is one, too
-  for (const std::string& name : *names) classes->add_names(name);
+  for (const std::string& name : *names) classes->add_names(valid("classes", name));
 }
 
 template <typename Message>
@@ -67,13 +78,13 @@ Classes decode_classes(const Message& message) {
 }
 
 void encode_domain(const Domain& domain, wire::DomainSpec* message) {
-  message->set_name(domain.name);
+  message->set_name(valid("domain", domain.name));
   encode_classes(domain.classes, message);
 }
 
 void encode_sequence(const Sequence& sequence, wire::SequenceSpec* message) {
-  message->set_domain(sequence.domain);
-  message->set_name(sequence.name);
+  message->set_domain(valid("domain", sequence.domain));
+  message->set_name(valid("sequence", sequence.name));
   if (sequence.frame_count) message->set_frame_count(*sequence.frame_count);
   message->set_first_frame(sequence.first_frame);
   if (sequence.frames) encode_ranges(*sequence.frames, message->mutable_frames()->mutable_ranges());
@@ -130,7 +141,7 @@ void encode_specification(const Specification& specification, const std::vector<
                           wire::BenchmarkSpec* message) {
   const std::vector<Evaluator>& evaluators = chosen.empty() ? specification.evaluators : chosen;
   if (evaluators.empty()) refuse("evaluators", "none", "at least one name");
-  message->set_title(specification.title);
+  message->set_title(valid("title", specification.title));
   for (const Evaluator& evaluator : evaluators) {
     encode_evaluator(evaluator, message->add_evaluators());
   }

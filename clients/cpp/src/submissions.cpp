@@ -46,6 +46,8 @@ Submissions::Submissions(std::shared_ptr<const detail::Connection> connection)
 
 Submission Submissions::create(const std::string& benchmark, const std::string& submission,
                                const std::string& title) const {
+  detail::check_text("submission", submission);
+  detail::check_text("title", title);
   detail::wire::CreateSubmissionRequest request;
   request.set_benchmark(detail::benchmark_name(benchmark));
   request.set_submission_id(submission);

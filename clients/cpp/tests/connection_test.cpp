@@ -77,6 +77,26 @@ TEST(Client, RefusesFilesThatAreNoCertificates) {
   }
 }
 
+TEST(Client, RefusesTextsThatNoMessageCanHold) {
+  const Client client("localhost:1");
+  const std::string latin = "caf\xe9";
+  ScoreOptions of_evaluator;
+  of_evaluator.evaluators = {latin};
+  ScoreOptions of_sequence;
+  of_sequence.evaluators = {"f1"};
+  of_sequence.specification.sequences.emplace_back().name = latin;
+  LeaderboardQuery query;
+  query.benchmark = "streets";
+  query.label = latin;
+  EXPECT_THROW(client.score_stream(of_evaluator), InputError);
+  EXPECT_THROW(client.score_stream(of_sequence), InputError);
+  EXPECT_THROW(client.benchmark(latin), InputError);
+  EXPECT_THROW(client.evaluator(latin), InputError);
+  EXPECT_THROW(client.leaderboard(query), InputError);
+  EXPECT_THROW(client.submissions().get("streets/" + latin), InputError);
+  EXPECT_THROW(client.submissions().create("streets", "run", latin), InputError);
+}
+
 TEST(Client, NeedsTime) {
   ClientOptions options;
   options.timeout = Duration(0);

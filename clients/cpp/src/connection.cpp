@@ -134,8 +134,8 @@ Connection::Connection(const std::string& target, const ClientOptions& options)
     check_token(options.token, host, options);
     authorization_ = "Bearer " + options.token;
   }
-  channel_ = grpc::CreateCustomChannel(target, credentials_of(options.tls),
-                                       arguments_of(host, options));
+  channel_ =
+      grpc::CreateCustomChannel(target, credentials_of(options.tls), arguments_of(host, options));
   benchmarks_ = wire::BenchmarkService::NewStub(channel_);
   evaluators_ = wire::EvaluatorService::NewStub(channel_);
   scoring_ = wire::ScoringService::NewStub(channel_);

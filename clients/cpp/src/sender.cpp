@@ -99,7 +99,7 @@ class Sender::Writer {
 };
 
 Sender::Sender(std::shared_ptr<const Connection> connection, OpenedStream opened,
-                 SubmitOptions options)
+               SubmitOptions options)
     : connection_(std::move(connection)),
       opened_(std::move(opened)),
       options_(std::move(options)),
@@ -284,8 +284,8 @@ void Sender::resume() {
   request.set_name(opened_.submission.name);
   grpc::ClientContext context;
   const Present present(this, &context);
-  const auto answer = connection_->answer<wire::GetSubmissionResponse>(
-      &context, [&](auto* given, auto* response) {
+  const auto answer =
+      connection_->answer<wire::GetSubmissionResponse>(&context, [&](auto* given, auto* response) {
         return connection_->submissions()->GetSubmission(given, request, response);
       });
   const Submission submission = decode_submission(answer.submission());
@@ -309,8 +309,8 @@ void Sender::deliver_one_by_one() {
     append(*batch, &request);
     grpc::ClientContext context;
     const Present present(this, &context);
-    const auto answer = connection_->answer<wire::AppendResponse>(
-        &context, [&](auto* given, auto* response) {
+    const auto answer =
+        connection_->answer<wire::AppendResponse>(&context, [&](auto* given, auto* response) {
           return connection_->submissions()->AppendBatch(given, request, response);
         });
     acknowledge(answer.next_offset());

@@ -79,7 +79,7 @@ class Sender {
   grpc::ClientContext* context_ = nullptr;  // of the present call, if there is one
   bool left_ = false;                       // whether this client has closed or aborted it
   const int exceptions_ = std::uncaught_exceptions();  // at its birth
-  bool stalled_ = false;                    // whether that call was cancelled because of silence
+  bool stalled_ = false;  // whether that call was cancelled because of silence
   std::thread thread_;
 };
 

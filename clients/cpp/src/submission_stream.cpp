@@ -5,10 +5,10 @@
 
 #include "checks.h"
 #include "connection.h"
-#include "sender.h"
 #include "decoding.h"
 #include "failing.h"
 #include "names.h"
+#include "sender.h"
 
 namespace vidscore {
 namespace {
@@ -72,7 +72,7 @@ SubmissionStream::SubmissionStream(std::shared_ptr<const detail::Connection> con
   // The other half is for the tables of names, which the outbox does not count.
   batching.batch_bytes = limited(batching.batch_bytes, answer, "maximum_message_bytes", 2);
   sender_ = std::make_unique<detail::Sender>(std::move(connection), std::move(opened),
-                                               std::move(options));
+                                             std::move(options));
 }
 
 SubmissionStream::SubmissionStream(SubmissionStream&&) noexcept = default;

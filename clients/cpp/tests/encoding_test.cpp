@@ -98,8 +98,8 @@ TEST(Masks, AreRefusedWhereATextIsNone) {
 }
 
 TEST(Encoding, HoldsMasksAsColumns) {
-  const auto message = encode({Frame{"a", 0, {masked({1, 2, 3}), masked({0, 6})}},
-                               Frame{"a", 1}, Frame{"a", 2, {masked({0, 6})}}},
+  const auto message = encode({Frame{"a", 0, {masked({1, 2, 3}), masked({0, 6})}}, Frame{"a", 1},
+                               Frame{"a", 2, {masked({0, 6})}}},
                               Geometry::box);
   ASSERT_EQ(message.mask_heights_size(), 3);
   EXPECT_EQ(message.mask_heights(2), 2u);

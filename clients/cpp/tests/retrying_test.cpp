@@ -85,8 +85,8 @@ TEST(Retrying, WaitsNoShorterThanTheServerWantsAndNotBeyondTheDeadline) {
   busy.code = "RESOURCE_EXHAUSTED";
   busy.retry_delay = std::chrono::seconds(3);
   const Instant now{};
-  for (const int seconds : {3, 3, 3, 4, 8}) {
-    EXPECT_EQ(tries.delay(Error(busy), now), Duration(std::chrono::seconds(seconds)));
+  for (const int delay_s : {3, 3, 3, 4, 8}) {
+    EXPECT_EQ(tries.delay(Error(busy), now), Duration(std::chrono::seconds(delay_s)));
   }
   busy.retry_delay = std::chrono::seconds(61);
   EXPECT_THROW(tries.delay(Error(busy), now), LimitExceededError);

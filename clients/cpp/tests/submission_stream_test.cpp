@@ -75,9 +75,16 @@ TEST(SubmissionStream, LosesNoFrameAndStoresNoneTwiceWhateverBreaks) {
 TEST(SubmissionStream, RefusesTextsThatAreNoUtf8AndGoesOn) {
   FakeSubmissions server;
   SubmissionStream stream = server.client().submit(options_of());
-  const std::vector<std::string> wrong = {
-      "\xff",         "a\x80",         "\xc3",         "\xc0\xaf",         "\xe0\x9f\xbf",
-      "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x82"};
+  const std::vector<std::string> wrong = {"\xff",
+                                          "a\x80",
+                                          "\xc3",
+                                          "\xc0\xaf",
+                                          "\xe0\x9f\xbf",
+                                          "\xed\xa0\x80",
+                                          "\xf0\x8f\xbf\xbf",
+                                          "\xf4\x90\x80\x80",
+                                          "\xf5\x80\x80\x80",
+                                          "\xe2\x82"};
   for (const std::string& text : wrong) {
     Frame named = boxes(0);
     named.sequence = text;
@@ -108,8 +115,8 @@ TEST(SubmissionStream, MakesNoLargerMessagesThanTheServerTakes) {
   stream.send_batch(frames(0, 10));
   EXPECT_EQ(stream.flush(kWait), 10u);
   const detail::Lock lock = server.lock();
-  EXPECT_EQ(server.offsets, (std::vector<std::pair<std::int64_t, std::int64_t>>{
-                                {0, 1}, {4, 1}, {8, 1}}));
+  EXPECT_EQ(server.offsets,
+            (std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 1}, {4, 1}, {8, 1}}));
 }
 
 TEST(SubmissionStream, TakesAServerThatAnswersNothingForABrokenConnection) {

@@ -28,8 +28,8 @@ struct ClientOptions {
   std::optional<Tls> tls;  ///< Certificates of an encrypted connection; nullopt: plain.
   std::string token;       ///< Sent with each call as `authorization: Bearer`; empty: none.
   Duration timeout = std::chrono::seconds(10);  ///< Timeout of a call, and of opening a stream.
-  Keepalive keepalive;  ///< How silent connections are detected.
-  bool allow_plaintext_token = false;  ///< Whether to send the token unencrypted.
+  Keepalive keepalive;                          ///< How silent connections are detected.
+  bool allow_plaintext_token = false;           ///< Whether to send the token unencrypted.
 };
 
 /// Whether a server accepts calls, by the standard health protocol.

@@ -97,10 +97,10 @@ struct SubmissionUpdate {
 
 /// Selects a board of a benchmark.
 struct LeaderboardQuery {
-  std::string benchmark;                  ///< The benchmark.
-  std::string evaluator;                  ///< Evaluator; empty: the first one of the specification.
-  std::optional<std::string> domain;      ///< Domain; nullopt: all together.
-  std::optional<std::string> label;  ///< Label; nullopt: all together.
+  std::string benchmark;              ///< The benchmark.
+  std::string evaluator;              ///< Evaluator; empty: the first one of the specification.
+  std::optional<std::string> domain;  ///< Domain; nullopt: all together.
+  std::optional<std::string> label;   ///< Label; nullopt: all together.
 };
 
 /// One submission on the board.
@@ -118,9 +118,9 @@ struct LeaderboardRow {
 
 /// Submissions in rank order.
 struct Leaderboard {
-  std::vector<LeaderboardRow> rows;  ///< The rows, best rank first.
-  std::vector<std::string> ranking;  ///< Measures that rank, first one first.
-  std::int64_t truth_revision = 0;   ///< Of the truth of the ranked scores; 0: none.
+  std::vector<LeaderboardRow> rows;        ///< The rows, best rank first.
+  std::vector<std::string> ranking;        ///< Measures that rank, first one first.
+  std::int64_t truth_revision = 0;         ///< Of the truth of the ranked scores; 0: none.
   std::int64_t newest_truth_revision = 0;  ///< Newest complete one; 0: none.
 };
 

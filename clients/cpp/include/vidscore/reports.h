@@ -22,11 +22,11 @@ std::optional<double> as_number(const Value& value) noexcept;
 
 /// One score with its dimensions; nullopt stands for all.
 struct Row {
-  std::optional<std::string> domain;      ///< Domain.
-  std::optional<std::string> label;  ///< Label.
-  std::optional<std::string> sequence;    ///< Sequence.
-  std::string measure;                    ///< Name of the measure.
-  Value value;                            ///< The score.
+  std::optional<std::string> domain;    ///< Domain.
+  std::optional<std::string> label;     ///< Label.
+  std::optional<std::string> sequence;  ///< Sequence.
+  std::string measure;                  ///< Name of the measure.
+  Value value;                          ///< The score.
 };
 
 /// One coordinate of every point of a curve.
@@ -37,10 +37,10 @@ struct CurveColumn {
 
 /// Points in order.
 struct Curve {
-  std::optional<std::string> domain;      ///< Domain; nullopt for all.
-  std::optional<std::string> label;  ///< Label; nullopt for all.
-  std::string name;                       ///< Name of the curve.
-  std::vector<CurveColumn> columns;       ///< Coordinates, column by column, all of one length.
+  std::optional<std::string> domain;  ///< Domain; nullopt for all.
+  std::optional<std::string> label;   ///< Label; nullopt for all.
+  std::string name;                   ///< Name of the curve.
+  std::vector<CurveColumn> columns;   ///< Coordinates, column by column, all of one length.
 };
 
 /// A doubt for the reader of the scores.

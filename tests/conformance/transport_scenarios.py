@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from typing import Any
 
@@ -34,6 +35,13 @@ LINGER_S = 600
 MOST_CONNECTIONS_PER_S = 20
 
 REFUSALS = 6
+
+
+class _HttpOnly(BaseHTTPRequestHandler):
+    """Refuses HTTP/2, and says so to nobody else."""
+
+    def log_message(self, format: str, *_: Any) -> None:  # noqa: A002 - the name of the base class
+        """Write nothing."""
 
 
 @scenario
@@ -85,6 +93,16 @@ def wrong_host_name(stage: Stage) -> None:
     stage.runner.run("health", **asking, server_name=SERVER_NAME).result()
     for name in ("other.test", None):
         _unavailable(stage.runner.run("health", **asking, server_name=name).refusal("unavailable"))
+
+
+@scenario
+def other_protocol(stage: Stage) -> None:
+    """A server that speaks only HTTP/1.1, as a site does, is unavailable."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _HttpOnly) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        asking = {"address": f"127.0.0.1:{server.server_port}", "timeout_s": 60}
+        _unavailable(stage.runner.run("health", **asking).refusal("unavailable"))
+        server.shutdown()
 
 
 @scenario

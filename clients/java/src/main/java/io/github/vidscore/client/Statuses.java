@@ -116,14 +116,15 @@ final class Statuses {
 
   /**
    * Whether a status is not a server's answer, but that of a connection that was closed during the
-   * call, or of a call that reached gRPC's server while it stopped. An answer has no cause; a call
-   * that this client has cancelled has one, or a context.
+   * call or does not speak HTTP/2, or of a call that reached gRPC's server while it stopped. An
+   * answer has no cause; a call that this client has cancelled has one, or a context.
    */
   private static boolean isCut(Status status) {
     Throwable cause = status.getCause();
     return switch (status.getCode()) {
       case CANCELLED -> cause == null && !Context.current().isCancelled();
       case UNKNOWN -> cause instanceof IOException;
+      case INTERNAL -> cause != null && "http2 exception".equals(status.getDescription());
       default -> false;
     };
   }

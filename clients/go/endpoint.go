@@ -117,7 +117,7 @@ func (endpoint *endpoint) checkToken() error {
 	// The text never shows the token, because errors end up in logs.
 	unprintable := func(sign rune) bool { return sign < '!' || sign > '~' }
 	if *endpoint.token == "" || strings.ContainsFunc(*endpoint.token, unprintable) {
-		return inputError("WithToken", "something else", "printable ASCII without spaces")
+		return inputError("WithToken", "something else", "printable ASCII without spaces or line breaks")
 	}
 	if endpoint.tls == nil && !endpoint.plaintextToken && !endpoint.isLoopback() {
 		return inputError("WithToken", "an unencrypted connection to "+endpoint.host,

@@ -150,6 +150,15 @@ def tls_and_token(stage: Stage) -> None:
 
 
 @scenario
+def token_of_a_line(stage: Stage) -> None:
+    """A token with the line break of its file is refused with advice, and not shown."""
+    asking = {**stage.at_site, "token": "abcdef\n", "submission": f"{BENCHMARK}/reference"}
+    message = stage.runner.run("get", **asking).refusal("input")["error"]["message"]
+    hold("or line breaks" in message, f"no advice: {message}")
+    hold("abcdef" not in message, "the token is shown")
+
+
+@scenario
 def wrong_token(stage: Stage) -> None:
     """An unknown token, or none, is refused as in Python."""
     for token in ("vidscore-nonsense", None):

@@ -62,7 +62,8 @@ void check_token(const std::string& token, const std::string& host, const Client
   // The text never shows the token, because errors end up in logs.
   const bool printable =
       std::all_of(token.begin(), token.end(), [](char sign) { return sign >= '!' && sign <= '~'; });
-  if (!printable) refuse("token", "something else", "printable ASCII without spaces");
+  if (!printable)
+    refuse("token", "something else", "printable ASCII without spaces or line breaks");
   if (!options.tls && !options.allow_plaintext_token && !is_loopback(host)) {
     refuse("token", "an unencrypted connection to " + host,
            "tls, or allow_plaintext_token on a network that nobody else can read");

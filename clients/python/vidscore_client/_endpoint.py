@@ -177,7 +177,7 @@ def _is_loopback(host: str) -> bool:
 def _check_token(token: object) -> None:
     # The text never shows the token: errors end up in logs.
     if not isinstance(token, str) or not token or not all("!" <= sign <= "~" for sign in token):
-        raise InputError("token", "something else", "printable ASCII without spaces")
+        raise InputError("token", "something else", "printable ASCII without spaces or line breaks")
 
 
 def _credentials(tls: Tls) -> grpc.ChannelCredentials:

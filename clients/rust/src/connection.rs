@@ -285,7 +285,13 @@ fn is_loopback(host: &str) -> bool {
 
 fn authorization(token: &str) -> Result<MetadataValue<Ascii>> {
     // The text never shows the token, because errors end up in logs.
-    let refused = || Error::input("token", "something else", "printable ASCII without spaces");
+    let refused = || {
+        Error::input(
+            "token",
+            "something else",
+            "printable ASCII without spaces or line breaks",
+        )
+    };
     if token.is_empty() || !token.bytes().all(|sign| sign.is_ascii_graphic()) {
         return Err(refused());
     }

@@ -188,7 +188,7 @@ function checkToken(token: string | undefined, address: Address, mayGo: boolean)
   // The text never shows the token, because errors end up in logs.
   if (token === undefined || !/^[!-~]+$/.test(token)) {
     const found = token === undefined ? "undefined" : "something else";
-    throw new InputError("token", found, "printable ASCII without spaces");
+    throw new InputError("token", found, "printable ASCII without spaces or line breaks");
   }
   if (!mayGo && !isLoopback(address.host)) {
     throw new InputError(

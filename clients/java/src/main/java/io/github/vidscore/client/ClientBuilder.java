@@ -62,7 +62,7 @@ public final class ClientBuilder {
   public ClientBuilder token(String secret) {
     // The text never shows the token, because errors end up in logs.
     if (secret == null || !secret.matches("[!-~]+")) {
-      throw Failure.input("token", "something else", "printable ASCII without spaces");
+      throw Failure.input("token", "something else", "printable ASCII without spaces or line breaks");
     }
     token = secret;
     return this;

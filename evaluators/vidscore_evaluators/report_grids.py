@@ -90,16 +90,19 @@ def format_number(value: Number) -> str:
     """
     if value is None:
         return UNDEFINED
-    if isinstance(value, int):
-        return str(value)
-    text = f"{value:.{DECIMALS}f}"
-    rounded = float(text)
+    return str(value) if isinstance(value, int) else format_fraction(value, f".{DECIMALS}f")
+
+
+def format_fraction(value: float, form: str) -> str:
+    """A number by a format with decimals, by the rule of `format_number`."""
+    text = format(value, form)
+    rounded = float(text.replace(",", ""))
     if rounded == value or not rounded.is_integer():
         return text
     if rounded == 0.0:
         return f"{value:.0e}"
-    step = math.copysign(10.0**-DECIMALS, value - rounded)
-    return f"{rounded + step:.{DECIMALS}f}"
+    decimals = len(text) - text.index(".") - 1
+    return format(rounded + math.copysign(10.0**-decimals, value - rounded), form)
 
 
 def _scores_by_key(rows: Iterable[Row]) -> dict[Key, dict[str, Number]]:

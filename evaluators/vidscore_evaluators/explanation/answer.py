@@ -12,10 +12,13 @@ from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_evaluators.figures.markup import MINUS
+from vidscore_evaluators.report_grids import UNDEFINED, format_fraction
 from vidscore_evaluators.trust.doubts import doubts_of_draws
 from vidscore_evaluators.trust.resampling import Interval
 
 NARROW_SPACE = "\N{NO-BREAK SPACE}"
+
+_LEAST_EXACT_DIGITS = 3
 
 _NUMBERS = [
     "no",
@@ -100,10 +103,17 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def figure(value: float | None, digits: int = 4, *, signed: bool = False) -> str:
-    """A figure as a page shows it; ``undefined`` for None."""
+    """A figure as a page shows it; ``undefined`` for None.
+
+    As in `format_number`, a fraction never becomes an integer, except in labels of two decimals.
+    """
     if value is None:
-        return "undefined"
-    text = f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
+        return UNDEFINED
+    form = f",.{digits}f"
+    if isinstance(value, int):
+        text = f"{value:,}"
+    else:
+        text = format_fraction(value, form) if digits >= _LEAST_EXACT_DIGITS else f"{value:{form}}"
     return (f"+{text}" if signed and value > 0 else text).replace("-", MINUS)
 
 
@@ -116,7 +126,7 @@ def ends(interval: Interval, *, signed: bool = False) -> str:
     """
     both = [end + 0.0 for end in (interval.low, interval.high) if end is not None]
     digits = next(
-        (count for count in range(3, 12) if all(round(end, count) or not end for end in both)), 12
+        (count for count in range(3, 7) if all(round(end, count) or not end for end in both)), 3
     )
     return " to ".join(figure(end, digits, signed=signed) for end in both)
 
@@ -178,7 +188,7 @@ def _of_figures(systems: Sequence[str], rows: Sequence[FigureRow]) -> list[str]:
         said += f" (95{NARROW_SPACE}% interval {ends(interval)})"
     if row.difference is not None and row.difference != 0:
         side = "above" if row.difference > 0 else "below"
-        said += f", {abs(row.difference):.3g} {side} {systems[1]}"
+        said += f", {figure(abs(row.difference), row.digits)} {side} {systems[1]}"
         paired = row.difference_interval
         if paired is not None and paired.low is not None:
             both = ends(paired, signed=True)

@@ -14,6 +14,7 @@ from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.evaluator import Direction, Evaluator, Measure
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.report import Number, overall_scores
+from vidscore_evaluators.report_grids import format_fraction
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.drawn_tallies import pack_parts
 from vidscore_evaluators.trust.draws import Key, score_draws, scores_by_key, sequence_tallies
@@ -89,7 +90,7 @@ class FigureRow(Struct, frozen=True):
 def telling_digits(values: Sequence[float]) -> int:
     """Decimals that distinguish different values: four, or more if they are close."""
     for digits in range(4, 12):
-        if len({f"{value:.{digits}f}" for value in values}) == len(set(values)):
+        if len({format_fraction(value, f".{digits}f") for value in values}) == len(set(values)):
             return digits
     return 12
 

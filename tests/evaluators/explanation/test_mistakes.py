@@ -233,7 +233,7 @@ def test_digits_distinguish_close_systems(tmp_path: Path) -> None:
         (0.0027, 0.0884, "+0.003 to +0.088"),
         (-0.00004, 0.145, "-0.00004 to +0.14500"),
         (-0.0, 0.25, "0.000 to +0.250"),
-        (-1e-15, 0.25, "-0.000000000000 to +0.250000000000"),
+        (-1e-15, 0.25, "-1e-15 to +0.250"),
         (12, 1500, "+12.000 to +1,500.000"),
     ],
 )
@@ -284,3 +284,21 @@ def test_numbers_are_written_for_a_page() -> None:
     assert figure(0.25, 2, signed=True) == "+0.25"
     assert figure(None) == "undefined"
     assert figure(np.float64(1234.5), 1) == "1,234.5"
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (0.99999, 4, "0.9999"),
+        (-0.99999, 4, "\N{MINUS SIGN}0.9999"),
+        (1234.99999, 4, "1,234.9999"),
+        (1e-9, 4, "1e\N{MINUS SIGN}09"),
+        (1.0, 4, "1.0000"),
+        (0.99999, 5, "0.99999"),
+        (1.0004, 2, "1.00"),
+    ],
+)
+def test_a_fraction_is_never_shown_as_an_integer_as_in_a_terminal(
+    value: float, digits: int, text: str
+) -> None:
+    assert figure(value, digits) == text

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from vidscore_evaluators.explanation.answer import in_words
+from vidscore_evaluators.explanation.answer import figure, in_words
 from vidscore_evaluators.explanation.figures import telling_digits
 from vidscore_evaluators.names import counted as counted_in_digits
 
@@ -158,8 +158,6 @@ def things(count: int, noun: str, plural: str = "") -> str:
     return counted_in_digits(count, noun, plural, ",")
 
 
-def value_text(value: float | None, digits: int = 4) -> str:
+def value_text(value: float | None) -> str:
     """A score; ``undefined`` if it has no value."""
-    if value is None or math.isnan(value):
-        return "undefined"
-    return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+    return figure(None if value is None or math.isnan(value) else value)

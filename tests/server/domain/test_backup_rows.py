@@ -10,11 +10,14 @@ import pytest
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, dots, end_of, refusal
 from tests.server.domain.test_backups import SOUND, benchmark_row, dumped, made
 
+from vidscore_evaluators.report import Curve, Report, Scores
 from vidscore_protos.v1 import benchmark_service_pb2, organiser_pb2, submission_service_pb2
 from vidscore_server.domain.administration import restore
 from vidscore_server.domain.backups import check_rows
 from vidscore_server.domain.batches import inflate
-from vidscore_server.domain.scores import report_of
+from vidscore_server.domain.definition import definition_from_dict
+from vidscore_server.domain.policy import SubmittedNames
+from vidscore_server.domain.scores import pack_report, report_of
 from vidscore_server.errors import BackupError
 from vidscore_server.store.backup_file import read_header
 from vidscore_server.store.errors import StoreDamagedError
@@ -156,12 +159,26 @@ def test_a_batch_may_unpack_to_64_mebibytes_or_to_64_times_its_size(
 
 
 def test_a_stored_report_is_unpacked_only_to_the_size_limit_of_reports() -> None:
-    """16 MiB or 64 times its size, whichever is more: a bomb of 300 MiB is stopped before that."""
+    """16 MiB or 256 times its size, whichever is more: a bomb of 300 MiB is stopped before that."""
     with pytest.raises(StoreDamagedError):
         report_of(BOMB)
     with pytest.raises(StoreDamagedError):
         inflate(zlib.compress(b"four"), 3)
     assert inflate(zlib.compress(b"four"), 4) == b"four"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("curves", "points"), [(5_500, 101), (1, 550_000)])
+def test_a_report_is_read_as_it_was_stored_however_well_it_compresses(
+    curves: int, points: int
+) -> None:
+    """Curves of labels without detections are equal: they compress to less than a 64th."""
+    zeros = (0.0,) * points
+    found = [Curve(f"c{number}", {"recall": zeros, "precision": zeros}) for number in range(curves)]
+    report = Report("f1", "1", {}, "", "", Scores((), tuple(found)), software={})
+    definition = definition_from_dict({"evaluators": [{"name": "f1"}]})
+    packed = pack_report(definition, definition.evaluators[0], report, SubmittedNames(), None)
+    assert report_of(packed.report)[0] == report
 
 
 async def test_a_request_id_belongs_to_its_rpc(hosted: Hosted) -> None:

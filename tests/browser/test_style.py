@@ -83,3 +83,16 @@ def test_adjacent_fields_align_whatever_help_they_have(page: Any) -> None:
     assert len(boxes) == 2
     for one, other in pairwise(boxes):
         assert (one["y"], one["height"]) == (other["y"], other["height"])
+
+
+@pytest.mark.parametrize(
+    ("size", "shown"), [((1920, 1080), (1200, 675)), ((1080, 1920), (430, 765))], ids=str
+)
+def test_a_picture_fits_the_window_whatever_its_shape(
+    page: Any, size: tuple[int, int], shown: tuple[int, int]
+) -> None:
+    """A landscape is as wide as its figure; an upright picture as high as 0.85 of the window."""
+    svg = f'<svg viewBox="0 0 {size[0]} {size[1]}"></svg>'
+    show(page, f'<div style="width: 1200px"><figure class="pic">{svg}</figure></div>')
+    box = page.locator(".pic svg").bounding_box()
+    assert (round(box["width"]), round(box["height"])) == shown

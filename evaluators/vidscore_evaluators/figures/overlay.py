@@ -5,9 +5,9 @@ no room for that either, the object has no plate. In any case, all of it is in t
 
 Masks are filled. If all masks together are too large for a page, boxes are drawn in their place.
 
-Coordinates are scaled to pictures 960 wide, so the same strokes suit all. Colours and dashes are
-those of a style sheet, by the classes ``o-tp``, ``o-fp``, ``o-fn``, ``o-ig`` and ``o-sw``;
-shapes and lines distinguish outcomes without colour.
+Coordinates are scaled to pictures whose longer side is 960, so the same strokes suit all. Colours
+and dashes are those of a style sheet, by the classes ``o-tp``, ``o-fp``, ``o-fn``, ``o-ig`` and
+``o-sw``; shapes and lines distinguish outcomes without colour.
 """
 
 from __future__ import annotations
@@ -26,8 +26,11 @@ from vidscore_evaluators.mask_outlines import column_pieces, mask_outlines
 from vidscore_evaluators.masks import Masks, concatenate_masks
 from vidscore_evaluators.names import is_right_to_left
 
-WIDTH = 960.0
-"""Width of a picture in its own units."""
+LONGER_SIDE = 960.0
+"""Longer side of a picture in its own units."""
+
+LEAST_WIDTH = 320.0
+"""Width in the same units that even the highest picture has: there must be room for plates."""
 
 MOST_PLATES = 120
 """Number of objects with plates; more would cover the picture."""
@@ -136,13 +139,14 @@ class Overlay(Struct, frozen=True, eq=False, dict=True):
             description: What can be seen in it, in sentences.
             name: Prefix of its ids, unique on a page.
         """
-        height = coordinate(self._height)
+        width, height = coordinate(self._width), coordinate(self._height)
         own = markup_text(name)
         return (
-            f'<svg viewBox="0 0 960 {height}" role="img" aria-labelledby="{own}-title {own}-desc">'
+            f'<svg viewBox="0 0 {width} {height}" role="img" '
+            f'aria-labelledby="{own}-title {own}-desc">'
             f'<title id="{own}-title">{markup_text(title)}</title>'
             f'<desc id="{own}-desc">{markup_text(description)}</desc>'
-            f"{''.join(self._parts(height, own))}</svg>"
+            f"{''.join(self._parts(width, height, own))}</svg>"
         )
 
     @property
@@ -167,18 +171,23 @@ class Overlay(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def _scale(self) -> float:
-        return WIDTH / max(self.width_px, 1.0)
+        width, height = max(self.width_px, 1.0), max(self.height_px, 1.0)
+        return max(min(LONGER_SIDE / width, LONGER_SIDE / height), LEAST_WIDTH / width)
+
+    @property
+    def _width(self) -> float:
+        return max(1.0, self.width_px) * self._scale
 
     @property
     def _height(self) -> float:
         return max(1.0, self.height_px) * self._scale
 
-    def _parts(self, height: str, name: str) -> Iterator[str]:
+    def _parts(self, width: str, height: str, name: str) -> Iterator[str]:
         if self.picture.startswith("#"):
-            yield f'<use href="{markup_text(self.picture)}" width="960" height="{height}"/>'
+            yield f'<use href="{markup_text(self.picture)}" width="{width}" height="{height}"/>'
         elif self.picture:
             yield (
-                f'<image href="{markup_text(self.picture)}" width="960" height="{height}" '
+                f'<image href="{markup_text(self.picture)}" width="{width}" height="{height}" '
                 'preserveAspectRatio="none"/>'
             )
         for place, region in enumerate(self.regions, len(self.marks)):
@@ -203,7 +212,8 @@ class Overlay(Struct, frozen=True, eq=False, dict=True):
 
     def _plates(self) -> Iterator[str]:
         """The plates of each mark, large or small, those of mistakes first."""
-        large, small = _Places(self._height, _PLATE_HEIGHT), _Places(self._height, _SMALL_HEIGHT)
+        size = self._width, self._height
+        large, small = _Places(*size, _PLATE_HEIGHT), _Places(*size, _SMALL_HEIGHT)
         marks = sorted(self.marks, key=lambda mark: _ORDER.index(mark.kind))
         for mark in marks[:MOST_PLATES]:
             around = _bounds(self._scaled(mark.coordinates))
@@ -342,11 +352,13 @@ class _Places:
     """Finds a place for each plate near its object, where it covers no other plate.
 
     Args:
-        height: Height of the picture.
+        width: Width of the picture.
+        height: Its height.
         plate_height: Height of the plates.
     """
 
-    def __init__(self, height: float, plate_height: float) -> None:
+    def __init__(self, width: float, height: float, plate_height: float) -> None:
+        self._width = width
         self._height = height
         self._plate_height = plate_height
         self._taken: FloatArray = np.zeros((0, 4))
@@ -389,7 +401,7 @@ class _Places:
                 (x1 + 4, y1 + 4),
             ]
         )
-        corners[:, 0] = corners[:, 0].clip(0, max(0.0, WIDTH - width))
+        corners[:, 0] = corners[:, 0].clip(0, max(0.0, self._width - width))
         corners[:, 1] = corners[:, 1].clip(0, max(0.0, self._height - height))
         return corners
 

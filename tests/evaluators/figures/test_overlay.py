@@ -38,10 +38,16 @@ def test_every_shape_has_an_outline(coordinates: tuple[float, ...], path: str) -
     assert outline(coordinates) == path
 
 
-def test_a_picture_is_scaled_to_one_width() -> None:
-    svg = Overlay(1920, 1080, [Mark("tp", (200, 100, 400, 300), 1)]).svg("t", "d", "x")
-    assert 'viewBox="0 0 960 540"' in svg
-    assert svg.count("M100 50H200V150H100z") == 2  # The casing, and the line on it.
+@pytest.mark.parametrize(
+    ("size", "view"),
+    [((1920, 1080), "960 540"), ((1080, 1920), "540 960"), ((100, 1000), "320 3200")],
+)
+def test_the_longer_side_of_a_picture_has_one_length(size: tuple[int, int], view: str) -> None:
+    """Half of full HD; a strip is not narrower than its plates."""
+    svg = Overlay(*size, [Mark("tp", (200, 100, 400, 300), 1)]).svg("t", "d", "x")
+    assert f'viewBox="0 0 {view}"' in svg
+    if 1920 in size:
+        assert svg.count("M100 50H200V150H100z") == 2  # The casing, and the line on it.
 
 
 def test_names_are_text_and_never_markup() -> None:

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from tests.browser.competition import PLANTED, SEQUENCES, Competition, competiti
 from tests.browser.exhibits import sign_in
 from tests.browser.watched import Watched
 from tests.support.street import write_street
+
+from vidscore_client.frames import Frames
 
 pytestmark = pytest.mark.campaign
 
@@ -35,6 +38,13 @@ See {ADDRESS} and `{RUN}`.
 | {" | ".join(["wide"] * 10)} |
 """
 PAGE = "/benchmarks/long"
+COVERED = """[...document.querySelectorAll(".scroll")].filter(one => [...one.querySelectorAll(
+    "table:not(.fold) tr > :first-child")].some(cell =>
+    cell.getBoundingClientRect().width > 0.6 * one.clientWidth)
+).map(one => `the first column of ${one.ariaLabel} leaves too little of the others`)"""
+"""Tables that scroll and whose first column, which does not, takes most of the width."""
+
+LABEL = "fahrzeug_" * 9
 NAME = RUN.replace("_", "-").replace(".", "-")[:60]
 OWN = f"{PAGE}/submissions/{NAME}"
 PAGES = (
@@ -49,6 +59,7 @@ PAGES = (
     "/organise",
     f"/organise{PAGE}",
     f"/organise{PAGE}/truth",
+    f"/organise{PAGE}/truth/1",
     "/organise/benchmarks/kept",
     "/organise/tokens",
     "/organise/invitations",
@@ -80,14 +91,19 @@ def _compete(made: Competition) -> None:
     }
     with made.client("organiser") as client:
         client.benchmarks.create("long", definition)
-        client.benchmarks.upload_truth("long", [frames_of(PLANTED)], complete=True)
+        client.benchmarks.upload_truth("long", [long_frames(0.0)], complete=True)
         client.tokens.create("participant", team="x" * 60, comment=RUN)
         client.invitations.create([NAME], comment=RUN)
         _keep_back(client, definition)
     with made.client("red") as client, client.submit("long", NAME, title=RUN) as stream:
-        stream.send_batch(frames_of(PLANTED, shift=1.5))
+        stream.send_batch(long_frames(1.5))
         stream.seal()
         client.submissions.wait(stream.submission, timeout_s=300)
+
+
+def long_frames(shift: float) -> Frames:
+    """The boxes of all frames, under a long label."""
+    return replace(frames_of(PLANTED, shift=shift), labels=[LABEL])
 
 
 def _keep_back(client: Any, definition: dict[str, Any]) -> None:
@@ -110,12 +126,13 @@ def watched(chromium: Any, long: Competition) -> Iterator[Watched]:
 
 
 def too_wide(watched: Watched) -> list[str]:
-    """By how much the page is wider than the window, for each width at which it is."""
+    """Widths at which the page is wider than the window, or a first column covers its table."""
     found = []
     for width in WIDTHS_PX:
         watched.page.set_viewport_size({"width": width, "height": 900})
         if pixels := watched.overflow():
             found.append(f"{pixels} px wider than {width} px: {watched.beyond_the_edge()}")
+        found += [f"at {width} px: {one}" for one in watched.page.evaluate(COVERED)]
     return found
 
 
@@ -134,7 +151,7 @@ def viewer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     write_street(folder)
     for name in ("truth", "falcon", "mole"):
         text = (folder / f"{name}.csv").read_text("utf-8")
-        text = text.replace("001", RUN).replace("Car", "fahrzeug_" * 9)
+        text = text.replace("001", RUN).replace("Car", LABEL)
         (folder / f"{name}-{RUN}.csv").write_text(text, "utf-8")
     files = [
         "--truth", f"truth-{RUN}.csv",

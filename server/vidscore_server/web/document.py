@@ -86,7 +86,9 @@ def _render(viewer: Viewer, rows: Sequence[int], command: str, pictures: dict[in
         command: The command that shows the rest.
         pictures: Data URIs of the available pictures, by row.
     """
-    links = Links(live=False, held=frozenset(rows), tables=_tables(viewer))
+    tables = _tables(viewer)
+    held = {name: uri for name, uri in tables.items() if uri}
+    links = Links(live=False, held=frozenset(rows), tables=held)
     own = dataclasses.replace(viewer, links=links)
     view = View()
     page = own.look(view)
@@ -105,6 +107,7 @@ def _render(viewer: Viewer, rows: Sequence[int], command: str, pictures: dict[in
         "command": command,
         "has_pictures": bool(pictures),
         "sequences_held": _held_sequences(context, judgement),
+        "left_out": sorted(tables.keys() - held.keys()),
     }
     names = ("keys.js", "viewer.js", "style.css")
     *scripts, style = ((STATIC / name).read_text(encoding="utf-8") for name in names)
@@ -139,12 +142,13 @@ def _held_sequences(context: Context, judgement: Judgement | None) -> str:
 
 
 def _tables(viewer: Viewer) -> dict[str, str]:
-    """Tables as data URIs, without those that are too large."""
+    """Tables as data URIs, which are empty for those that are too large."""
     found = {}
     for name in TABLES:
         data = (table_text(viewer, name, View()) or "").encode()
-        if 0 < len(data) <= MOST_TABLE_BYTES:
-            found[name] = _data_uri("text/csv;charset=utf-8", data)
+        if data:
+            fits = len(data) <= MOST_TABLE_BYTES
+            found[name] = _data_uri("text/csv;charset=utf-8", data) if fits else ""
     return found
 
 

@@ -217,7 +217,7 @@ def _picture(page: Page, objects: FrameObjects, system: int, where: str) -> Cont
     name = page.material.systems[system]
     counts = {kind: objects.count(system, kind) for kind in KINDS}
     found = counts["tp"] + counts["sw"]
-    caption = f"{found} found, {counts['fn']} missed, {things(counts['fp'], 'false alarm')}"
+    caption = f"{found:,} found, {counts['fn']:,} missed, {things(counts['fp'], 'false alarm')}"
     caption += f", {things(counts['sw'], 'id switch', 'id switches')}" if counts["sw"] else ""
     overlay = Overlay(
         *page.image_size,
@@ -226,7 +226,7 @@ def _picture(page: Page, objects: FrameObjects, system: int, where: str) -> Cont
         tails=objects.tails,
         picture=page.picture,
     )
-    description = f"{caption}, {counts['ig']} ignored. Each is a row of the table below."
+    description = f"{caption}, {counts['ig']:,} ignored. Each is a row of the table below."
     svg = overlay.svg(f"{name} in {where}", description, f"p{page.row}-{system}")
     return {
         "name": name,

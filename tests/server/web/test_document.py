@@ -112,3 +112,15 @@ def test_tables_are_in_the_file(html: str) -> None:
     texts = [base64.b64decode(href.partition(",")[2]).decode() for href in found]
     assert any(text.startswith("domain,sequence,system,frames,hits") for text in texts)
     assert any(text.startswith("evaluator,domain,label,sequence,measure") for text in texts)
+
+
+def test_the_file_names_the_tables_that_are_too_large_for_it(
+    viewer: Viewer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the tables, that of the figures is the largest here, and that of the bins the next."""
+    monkeypatch.setattr(document, "MOST_TABLE_BYTES", 500)
+    page = Page(written_page(viewer, COMMAND).decode())
+    said = " ".join(page.texts)
+    assert "Tables that are too large for it are left out: bins, figures. For everything" in said
+    assert "Sequences as CSV" in page.texts
+    assert "Bins as CSV" not in page.texts

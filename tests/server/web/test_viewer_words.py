@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.server.web.asking import Page
-from tests.support.street import csv_of, material_of
+from tests.support.street import Row, csv_of, material_of
 
 from vidscore_evaluators.explanation.figures import FigureRow, Uncertainty
 from vidscore_evaluators.tracking.clear import Clear
@@ -20,12 +20,14 @@ from vidscore_server.web.viewer import Viewer
 def one_object(tmp_path: Path, *evaluators: str) -> Viewer:
     """One object in one frame, missed by one detection: its MOTA is 1 - 2 = -1."""
     here, there = (0, 0, 10, 10), (500, 500, 510, 510)
-    rows = {
-        "truth": csv_of([("001", 0, "Car", here, 1.0, 1)], confidences=False),
-        "falcon": csv_of([("001", 0, "Car", there, 0.5, 1)], confidences=True),
-    }
-    for name, text in rows.items():
-        (tmp_path / f"{name}.csv").write_text(text, "utf-8")
+    truth, found = [("001", 0, "Car", here, 1.0, 1)], [("001", 0, "Car", there, 0.5, 1)]
+    return scene_viewer(tmp_path, truth, found, *evaluators)
+
+
+def scene_viewer(tmp_path: Path, truth: list[Row], found: list[Row], *evaluators: str) -> Viewer:
+    """A viewer of the rows of one system, falcon."""
+    (tmp_path / "truth.csv").write_text(csv_of(truth, confidences=False), "utf-8")
+    (tmp_path / "falcon.csv").write_text(csv_of(found, confidences=True), "utf-8")
     material = material_of(tmp_path, ["falcon"], *evaluators)
     return Viewer(material, Uncertainty(material, 0), Links("/"))
 
@@ -44,6 +46,18 @@ def test_a_count_of_one_is_in_the_singular(words: str, said: str) -> None:
     assert not [
         many for many in ("1 objects", "1 frames", "1 bins", "1 false alarms") if many in words
     ]
+
+
+def test_a_file_with_one_frame_calls_it_the_worst_frame(tmp_path: Path) -> None:
+    file = written_page(one_object(tmp_path, "clear"), "").decode()
+    assert "This file holds the bins of every sequence and the worst frame." in file
+
+
+def test_counts_beside_a_picture_are_grouped_by_thousands(tmp_path: Path) -> None:
+    """1,001 objects, each found."""
+    rows = [("001", 0, "Car", (20 * x, 0, 20 * x + 10, 10), 0.5, x) for x in range(1001)]
+    page = Page(scene_viewer(tmp_path, rows, rows, "f1").page(View()))
+    assert "1,001 found, 0 missed, 0 false alarms" in page.texts
 
 
 def test_the_ends_of_a_scale_have_a_minus_sign_like_figures(words: str) -> None:

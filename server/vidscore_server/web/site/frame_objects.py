@@ -77,10 +77,12 @@ def picture(
             place,
             row.number,
             row.label,
-            row.confidence,
+            f"{confidence:.2f}",
             mask=frame.mask_of(row.number - 1),
         )
-        for row, place in zip(rows, frame.coordinates[: len(rows)].tolist(), strict=True)
+        for row, place, confidence in zip(
+            rows, frame.coordinates.tolist(), frame.confidences.tolist(), strict=False
+        )
     ]
     overlay = Overlay(*size, marks=marks)
     svg = overlay.svg(f"Detections in {where}", "Each is a row of the table below.", "frame")

@@ -214,8 +214,20 @@ async def test_under_live_the_complete_report_is_shown(site: Browsing) -> None:
     await scored(site, visibility=benchmark_pb2.VISIBILITY_LIVE, minimum_frames=1)
     page = await site.red.get(ONE)
     assert "By domain, label and sequence" in page.words
+    assert "SSE MSE 1 sequence 3 0 0" in page.words, "what a part is stands beside its name"
     assert "visibility = live" in page.words
     assert "Everything but" not in page.words
+
+
+async def test_a_warning_of_a_report_is_a_sentence(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.organiser.upload(TRUTH)
+    await site.hosted.red.submit(points({1: []}))
+    await site.hosted.red.ended()
+    page = await site.organiser.get(ONE)
+    assert (
+        "A doubt about the input. Objects are in the ground truth and no detections" in page.words
+    )
 
 
 async def test_running_scores_are_shown_if_the_policy_is_live(site: Browsing) -> None:
@@ -453,6 +465,8 @@ async def test_a_frame_is_drawn_with_only_its_detections(site: Browsing) -> None
     assert "Frame 1 of 1" in page.words
     assert page.text.count('<tr><th scope="row" class="n">') == 2
     assert "<svg" in page.text
+    levels = re.findall(r'<a href="([^"]*)">', page.text.partition("<h1>")[0])
+    assert levels[-4:] == ["/benchmarks", f"/{BENCHMARK}", f"/{BENCHMARK}/submissions", ONE]
     last = await site.red.get(f"{ONE}/frames?offset=999")
     assert "Frame 5 of 1" in last.words
     assert "Frame →" not in last.words

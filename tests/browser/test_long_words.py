@@ -21,6 +21,7 @@ from vidscore_client.frames import Frames
 pytestmark = pytest.mark.campaign
 
 WIDTHS_PX = (320, 400, 900, 1280)
+A4 = {"width": 794, "height": 1123}
 
 TITLE = "Fahrzeugverfolgungswettbewerb 2026"
 RUN = "yolov8x_bytetrack_conf0.25_iou0.7_imgsz1280_ep300_seed3_final_ensemble"
@@ -133,7 +134,17 @@ def too_wide(watched: Watched) -> list[str]:
         if pixels := watched.overflow():
             found.append(f"{pixels} px wider than {width} px: {watched.beyond_the_edge()}")
         found += [f"at {width} px: {one}" for one in watched.page.evaluate(COVERED)]
-    return found
+    return found + cut_in_print(watched)
+
+
+def cut_in_print(watched: Watched) -> list[str]:
+    """By how much the page is wider than a sheet of A4, on which nothing scrolls."""
+    watched.page.set_viewport_size(A4)
+    watched.page.emulate_media(media="print")
+    pixels = watched.overflow()
+    watched.page.emulate_media(media="screen")
+    # Words for screen readers alone may be a pixel beyond the edge.
+    return [f"{pixels} px wider than A4: {watched.beyond_the_edge()}"] if pixels > 1 else []
 
 
 @pytest.mark.parametrize("address", PAGES)

@@ -121,7 +121,7 @@ def quota_facts(quotas: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     for quota in quotas:
         if (span := _SPANS.get(quota["name"])) is not None:
             used = quota["maximum"] - quota["left"]
-            found.append((span.capitalize(), f"{used} of {quota['maximum']} used"))
+            found.append((span.capitalize(), f"{used:,} of {quota['maximum']:,} used"))
     return found
 
 

@@ -100,7 +100,10 @@ def _render(viewer: Viewer, rows: Sequence[int], command: str, pictures: dict[in
             size = own.image_size(row)
             # Both systems are drawn over the same picture, which the file holds once.
             picture = f"#i{row}" if row in pictures else ""
-            at = structs.replace(page, row=row, image_size=size, picture=picture)
+            lacks_image = own.lacks_image(row)
+            at = structs.replace(
+                page, row=row, image_size=size, picture=picture, lacks_image=lacks_image
+            )
             frame = frame_context(at, judgement) | {"data": pictures.get(row, "")}
             frames.append(_held_frame(frame, rows, place))
     about = context["about"] | {

@@ -28,6 +28,8 @@ ROWS = 40
 NEIGHBOURS = 30
 """Number of frames before and after the current one that have a bar each."""
 
+NO_IMAGE = "There is no image of this frame: its objects are drawn on a blank canvas."
+
 MOST_ROWS = 400
 """Maximum number of rows of the table of objects; the rest is in the CSV."""
 
@@ -45,6 +47,7 @@ class Page(Struct, frozen=True, eq=False):
         links: Targets of links.
         image_size: Width and height of the images of the sequence.
         picture: Address of the picture of the frame; empty if there is none.
+        lacks_image: Whether other frames have pictures, and this one has none.
     """
 
     material: Material
@@ -54,6 +57,7 @@ class Page(Struct, frozen=True, eq=False):
     links: Links
     image_size: tuple[float, float]
     picture: str = ""
+    lacks_image: bool = False
 
     @property
     def sequence(self) -> int:
@@ -233,7 +237,7 @@ def _picture(page: Page, objects: FrameObjects, system: int, where: str) -> Cont
         "css": "va" if system == 0 else "vb",
         "caption": caption,
         "svg": svg,
-        "note": overlay.note,
+        "note": NO_IMAGE if page.lacks_image else overlay.note,
     }
 
 

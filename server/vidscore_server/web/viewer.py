@@ -111,9 +111,13 @@ class Viewer:
         judgement = self.judgement(view)
         row = self._row(view, judgement)
         size = self.image_size(row) if len(self.material.frames) else (1.0, 1.0)
-        has_picture = self.pictures is not None and self.pictures.has(*self.place(row))
-        picture = self.links.picture(row) if has_picture else ""
-        return Page(self.material, view, judgement, row, self.links, size, picture)
+        lacks_image = self.lacks_image(row)
+        picture = "" if self.pictures is None or lacks_image else self.links.picture(row)
+        return Page(self.material, view, judgement, row, self.links, size, picture, lacks_image)
+
+    def lacks_image(self, row: int) -> bool:
+        """Whether there are pictures, but none of this frame."""
+        return self.pictures is not None and not self.pictures.has(*self.place(row))
 
     def judgement(self, view: View) -> Judgement | None:
         """Outcomes at the operating point of a view; None if no evaluator has outcomes there."""

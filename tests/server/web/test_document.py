@@ -16,24 +16,30 @@ from vidscore_evaluators.explanation.figures import Uncertainty
 from vidscore_evaluators.outcome_table import OperatingPoint
 from vidscore_server.web import document
 from vidscore_server.web.document import MOST_BYTES, written_page
+from vidscore_server.web.sections import NO_IMAGE
+from vidscore_server.web.view import View
 from vidscore_server.web.viewer import Viewer
 
 COMMAND = "vidscore view clear --truth 'a b' --detections falcon.csv"
 
 
+LACKING = 3
+
+
 class Noise:
-    """Pictures that cannot be compressed."""
+    """Pictures that cannot be compressed; frame 3 has none."""
 
     def has(self, sequence: str, number: int) -> bool:
-        del sequence, number
-        return True
+        del sequence
+        return number != LACKING
 
     def size(self, sequence: str) -> tuple[float, float]:
         del sequence
         return 400.0, 200.0
 
-    def jpeg(self, sequence: str, number: int, most_bytes: int | None = None) -> bytes:
-        del sequence
+    def jpeg(self, sequence: str, number: int, most_bytes: int | None = None) -> bytes | None:
+        if not self.has(sequence, number):
+            return None
         random = np.random.default_rng(number)
         return random.bytes(most_bytes or 1000)
 
@@ -105,6 +111,14 @@ def test_pictures_fill_the_available_space(
     assert len(data) <= most
     assert b"data:image/jpeg" in data
     assert b"with their pictures" in data
+
+
+def test_a_frame_without_an_image_says_so_if_others_have_one(html: str, viewer: Viewer) -> None:
+    """Frame 3 of 001 is drawn for both systems."""
+    shown = written_page(replace(viewer, pictures=Noise()), COMMAND).decode()
+    assert shown.count(NO_IMAGE) == 2
+    assert NO_IMAGE in replace(viewer, pictures=Noise()).page(View(sequence="Tower/001", frame=3))
+    assert NO_IMAGE not in html
 
 
 def test_tables_are_in_the_file(html: str) -> None:

@@ -86,7 +86,7 @@ def submission_waits_for(submission: Submission) -> str:
     sentence = _WAITS.get(submission.due_reason)
     if sentence is None or submission.due_time is None:
         return ""
-    return sentence.format(time=f"{time_text(submission.due_time)} UTC")
+    return sentence.format(time=time_text(submission.due_time))
 
 
 def benchmark_waits_for(benchmark: Benchmark) -> str:
@@ -146,7 +146,7 @@ def holdings_left(benchmark: Benchmark) -> str:
 
 def _left(quota: Quota) -> str:
     span = {**_SPANS, **_HELD}.get(quota.name, quota.name)
-    until = f" (until {time_text(quota.renew_time)} UTC)" if quota.renew_time else ""
+    until = f" (until {time_text(quota.renew_time)})" if quota.renew_time else ""
     return f"{quota.left} of {quota.maximum} {span}{until}"
 
 

@@ -92,13 +92,14 @@ def write_record(record: Record, format_: str, output: str) -> None:
     table.show_header = False
     for name, value in record.items():
         # A setting is shown as it was set, a score in a list with four decimals.
-        table.add_row(name, f"{value:g}" if isinstance(value, float) else _in_table(name, value))
+        text = f"{value:g}" if isinstance(value, float) else _in_table(name, value, but="\n")
+        table.add_row(name, text)
     deliver_table(table, output)
 
 
 def time_text(time: datetime | None) -> str:
-    """A time to the second, in UTC; empty if there is none."""
-    return "" if time is None else time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    """``2026-11-30 15:36:40 UTC``; empty if there is none."""
+    return "" if time is None else time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _plain(value: Any) -> Any:
@@ -112,8 +113,8 @@ def _plain(value: Any) -> Any:
     return value.value if isinstance(value, Enum) else value
 
 
-def _in_table(column: str, value: Any) -> str:
-    text = escape_controls(_for_people(value))
+def _in_table(column: str, value: Any, but: str = "") -> str:
+    text = escape_controls(_for_people(value), but)
     return short_names(text) if column in NAMES else text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from datetime import datetime, timedelta, timezone
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -10,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from vidscore_cli.hosted import summary
-from vidscore_cli.records import short_names, within
+from vidscore_cli.records import short_names, within, write_record
 from vidscore_cli.report_table import RecordsView
 from vidscore_evaluators.report_grids import Grid
 
@@ -83,3 +84,17 @@ def test_a_full_name_has_a_short_form(full: str, short: str) -> None:
 @pytest.mark.parametrize("typed", ["v1", "streets/v1", "benchmarks/streets/submissions/v1"])
 def test_a_submission_of_a_benchmark_may_be_named_in_each_form(benchmark: str, typed: str) -> None:
     assert within(benchmark, typed) == "streets/v1"
+
+
+def test_a_table_of_one_record_keeps_lines_and_says_that_times_are_in_utc(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Noon in New York, in summer; a description of two lines, with a character that is escaped."""
+    noon = datetime(2026, 7, 1, 12, tzinfo=timezone(timedelta(hours=-4)))
+    write_record({"time": noon, "description": "# Rules\n\x1bNone."}, "table", "-")
+    lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
+    assert lines == [
+        ["time", "2026-07-01 16:00:00 UTC"],
+        ["description", "# Rules"],
+        ["\\x1bNone."],
+    ]

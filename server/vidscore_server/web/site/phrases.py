@@ -64,12 +64,13 @@ def last_part(name: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """A message of the server as a sentence, marked if truncated."""
+    """A message of the server as a sentence, marked if truncated; no name gets a capital letter."""
     text = text.strip()
-    shown = text[:1].upper() + text[1:_MOST_SAID]
+    is_word = text.partition(" ")[0].rstrip(",").isalpha()
+    shown = (text[:1].upper() if is_word else text[:1]) + text[1:_MOST_SAID]
     if len(text) > _MOST_SAID:
         return f"{shown}…"
-    return shown if shown.endswith((".", "!", "?")) else f"{shown}."
+    return shown if not shown or shown.endswith((".", "!", "?")) else f"{shown}."
 
 
 _MOST_SAID = 500

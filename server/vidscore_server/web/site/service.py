@@ -11,6 +11,7 @@ from msgspec import Struct
 from vidscore_server.logs import log_incident
 from vidscore_server.store.errors import StoreFullError
 from vidscore_server.temporary import told
+from vidscore_server.web.site.phrases import sentence
 
 HTTP_STATUS: Mapping[str, int] = {
     "INVALID_ARGUMENT": 400,
@@ -65,7 +66,7 @@ class ServiceError(Exception):
     ) -> None:
         self.code = code
         self.reason = reason
-        self.message = message
+        self.message = sentence(message)
         self.faults = faults
         self.facts = dict(facts or {})
         self.retry_delay_s = retry_delay_s

@@ -16,6 +16,7 @@ from vidscore_server.web.site.phrases import (
     shortened,
     time_text,
 )
+from vidscore_server.web.site.service import ServiceError
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,22 @@ def test_a_time_is_in_utc_with_the_month_as_a_word() -> None:
 )
 def test_a_duration_is_in_the_largest_unit_that_fits(seconds: float, text: str) -> None:
     assert duration_text(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("a submission first already exists", "A submission first already exists."),
+        ("truth.csv, line 1: found x", "truth.csv, line 1: found x."),
+        ("Too late!", "Too late!"),
+        ("frames: found 2", "frames: found 2."),
+        ("", ""),
+    ],
+)
+def test_a_refusal_is_a_sentence_in_which_names_keep_their_letters(
+    message: str, shown: str
+) -> None:
+    assert ServiceError("ABORTED", "LATE", message).message == shown
 
 
 def test_counts_and_lists_are_in_words() -> None:

@@ -310,7 +310,7 @@ async def test_a_draft_whose_first_frames_are_refused_is_discarded_unless_others
     with monkeypatch.context() as patch:
         patch.setattr("vidscore_server.web.site.submit.send_frames", refuse)
         refused = await site.red.post(page.path, page.fields(page.path))
-    assert "not now" in refused.words
+    assert "Not now." in refused.words
     holdings = await site.hosted.hosting.context.read(lambda reader: reader.holdings("dots", "red"))
     assert holdings.open_count == open_count
     again = await site.red.post(page.path, page.fields(page.path))
@@ -360,7 +360,7 @@ async def test_interrupted_sending_says_so_and_can_continue(
     await _work_is_done(site)
     path = answer.headers["location"]
     stopped = await site.red.get(path)
-    assert "Sending dots.csv stopped. the server is stopping" in stopped.words
+    assert "Sending dots.csv stopped. The server is stopping." in stopped.words
     assert "5 durable frames stay." in stopped.words
     monkeypatch.undo()
     again = await site.red.get(page.path)

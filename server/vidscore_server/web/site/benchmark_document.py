@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from vidscore_evaluators.errors import VidscoreError
-from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_evaluators.formats.manifest import write_document
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
@@ -171,6 +171,7 @@ class Judge(Struct, frozen=True):
         chosen: Parameters that differ from the default, in words.
         others: Parameters with their default, in words.
         labels: Labels that it scores, if they are listed.
+        lower: Names of the measures of which lower values are better.
     """
 
     name: str
@@ -180,6 +181,7 @@ class Judge(Struct, frozen=True):
     chosen: tuple[str, ...]
     others: tuple[str, ...]
     labels: tuple[str, ...]
+    lower: frozenset[str]
 
 
 async def judges_of(benchmark: Plain) -> list[Judge]:
@@ -216,6 +218,7 @@ def _judge(evaluator: Evaluator[Any], policy: Plain) -> Judge:
         tuple(text for text, is_default in parameters if not is_default),
         tuple(text for text, is_default in parameters if is_default),
         tuple(evaluator.specification.listed_labels),
+        frozenset(one.name for one in evaluator.measures if one.direction is Direction.LOWER),
     )
 
 

@@ -110,7 +110,7 @@ async def show(visit: Visit) -> Response:
     return await visit.render(
         "board.html",
         board=board_view(answer, account.team),
-        caption=caption(view, answer),
+        caption=caption(view, answer, judges),
         next_page=answer["next_page_token"]
         and View(view.evaluator, view.domain, view.label, answer["next_page_token"]),
         submissions=answer["submission_count"],
@@ -179,15 +179,18 @@ def table(answer: Mapping[str, Any]) -> tuple[list[str], list[list[Any]]]:
     return [*header, "evaluator_version", "submitted"], rows
 
 
-def caption(view: View, answer: Mapping[str, Any]) -> str:
-    """Caption of the table, one sentence."""
+def caption(view: View, answer: Mapping[str, Any], judges: Sequence[Judge]) -> str:
+    """Caption of the table, a sentence or two."""
+    name, first = _evaluator_of(view, judges), answer["ranking"][0]
+    is_lower = any(first in judge.lower for judge in judges if judge.name == name)
+    order = " Lower values are better." if is_lower else ""
     of = [
         f"{kind} {name}" for kind, name in (("domain", view.domain), ("label", view.label)) if name
     ]
     what = f" over {' and '.join(of)}" if of else ""
     revision = answer["truth_revision"]
     under = f", truth revision {revision}" if revision else ""
-    return f"{counted(answer['total_size'], 'team').capitalize()}{what}{under}."
+    return f"{counted(answer['total_size'], 'team').capitalize()}{what}{under}.{order}"
 
 
 def charts(answer: Mapping[str, Any], evaluator: str) -> list[dict[str, Any]]:

@@ -95,6 +95,20 @@ async def test_undefined_values_are_empty_in_csv_and_null_in_json(site: Browsing
     assert line.split(",")[3] == ""
 
 
+async def test_a_board_says_where_lower_values_are_better(site: Browsing) -> None:
+    """EMD is a distance, F1 is not."""
+    message = streets()
+    message.policy.visibility = benchmark_pb2.VISIBILITY_LIVE
+    message.specification.evaluators.add(name="emd")
+    await site.hosted.organiser.create(message)
+    await site.hosted.organiser.upload(TRUTH)
+    await site.hosted.red.submit(TWO)
+    await site.hosted.red.ended()
+    told = [(await site.viewer.get(f"{BOARD}?evaluator={name}")).words for name in ("f1", "emd")]
+    said = "One team, truth revision 1. Lower values are better."
+    assert [said in words for words in told] == [False, True]
+
+
 async def test_a_part_without_scores_says_so(site: Browsing) -> None:
     await host(site.hosted)
     words = (await site.viewer.get(f"{BOARD}?label=bus")).words

@@ -342,7 +342,7 @@ def test_the_table_of_cells_has_exactly_the_shown_content() -> None:
 
 
 def test_a_caption_names_the_part() -> None:
-    assert caption(View(domain="Tower", label="car"), TIERS) == (
+    assert caption(View(domain="Tower", label="car"), TIERS, []) == (
         "Five teams over domain Tower and label car, truth revision 4."
     )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct
@@ -11,28 +12,37 @@ from vidscore_evaluators.explanation.answer import figure
 from vidscore_evaluators.report import Curve, Number, Report, ReportWarning, Row, Scores, row_block
 from vidscore_evaluators.trust.spread import mean_intervals
 from vidscore_server.web.charts import report_charts
+from vidscore_server.web.site.phrases import listed
 
 MOST_ROWS = 200
-"""Maximum number of rows in a table of a report; the rest is in its JSON form."""
+"""Maximum number of parts of a report that are shown; the rest is in its JSON form."""
 
 
 Ranking = Mapping[str, Sequence[str]]
 
+Place = tuple[str | None, str | None, str | None]
+"""Domain, label and sequence of a part; None for all of a kind."""
 
-class PartRow(Struct, frozen=True):
-    """Figures of a domain, label or sequence.
+_KINDS = ("domain", "label", "sequence")
+
+
+class PartTable(Struct, frozen=True):
+    """Figures of parts of one kind that have the same measures.
 
     Attributes:
-        domain: Its domain; empty for all.
-        label: Its label; empty for all.
-        sequence: Its sequence; empty for all.
-        values: A text for each measure of the table; empty if there is none.
+        kinds: What its names are, such as ``("domain", "label")``.
+        measures: Names of its measures.
+        rows: Names of each part, one per kind, with a text for each measure.
     """
 
-    domain: str
-    label: str
-    sequence: str
-    values: tuple[str, ...]
+    kinds: tuple[str, ...]
+    measures: tuple[str, ...]
+    rows: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+
+    @property
+    def title(self) -> str:
+        """``By domain and label``."""
+        return f"By {listed(self.kinds)}"
 
 
 class ShownScore(Struct, frozen=True):
@@ -44,7 +54,6 @@ class ShownScore(Struct, frozen=True):
         partial: Whether frames without ground truth were left out.
         figures: Measures over everything with their values as texts.
         spreads: For ranking measures, the mean over sequences with its interval, if shown.
-        measures: Measures of the parts.
         parts: Figures of domains, labels and sequences; the first of them.
         part_count: Number of all parts.
         warnings: Warnings of the report.
@@ -56,8 +65,7 @@ class ShownScore(Struct, frozen=True):
     partial: bool
     figures: tuple[tuple[str, str], ...]
     spreads: Mapping[str, str]
-    measures: tuple[str, ...]
-    parts: tuple[PartRow, ...]
+    parts: tuple[PartTable, ...]
     part_count: int
     warnings: tuple[str, ...]
     charts: Sequence[Mapping[str, Any]]
@@ -144,31 +152,35 @@ def shown_score(
         (row for row in rows if row[:3] == (None, None, None)),
         key=lambda row: places.get(row.measure, len(first)),
     )
-    of_parts: dict[tuple[str, str, str], dict[str, Number]] = {}
+    of_parts: dict[Place, dict[str, Number]] = {}
     for row in rows:
         if row[:3] != (None, None, None):
-            place = (row.domain or "", row.label or "", row.sequence or "")
-            of_parts.setdefault(place, {})[row.measure] = row.value
-    listed = list(of_parts.items())[:MOST_ROWS]
-    measures = tuple(dict.fromkeys(name for _, values in listed for name in values))
+            of_parts.setdefault(row[:3], {})[row.measure] = row.value
     return ShownScore(
         evaluator=f"{report.evaluator} {report.version}",
         over=over,
         partial=score["partial"],
         figures=tuple((row.measure, figure(row.value)) for row in over_all),
         spreads=_spreads(report, first) if spread else {},
-        measures=measures,
-        parts=tuple(
-            PartRow(
-                *place,
-                tuple(figure(values[name]) if name in values else "" for name in measures),
-            )
-            for place, values in listed
-        ),
+        parts=tuple(part_tables(islice(of_parts.items(), MOST_ROWS))),
         part_count=len(of_parts),
         warnings=tuple(warning.message for warning in report.warnings),
         charts=report_charts({title: [report]}, charts_before) if drawn else (),
     )
+
+
+def part_tables(parts: Iterable[tuple[Place, Mapping[str, Number]]]) -> Iterator[PartTable]:
+    """Tables of the parts that have the same kind and the same measures."""
+    found: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Any]] = {}
+    for place, values in parts:
+        named = [entry for entry in zip(_KINDS, place, strict=True) if entry[1] is not None]
+        if named[0] == ("domain", "") and len(named) > 1:  # that of all data without domains
+            del named[0]
+        kinds, names = zip(*named, strict=True)
+        texts = tuple(map(figure, values.values()))
+        found.setdefault((kinds, tuple(values)), []).append((names, texts))
+    for (kinds, measures), rows in found.items():
+        yield PartTable(kinds, measures, tuple(rows))
 
 
 def _spreads(report: Report, measures: Sequence[str]) -> dict[str, str]:

@@ -213,8 +213,8 @@ async def test_figures_are_shown_as_the_policy_allows_and_the_rest_is_named(
 async def test_under_live_the_complete_report_is_shown(site: Browsing) -> None:
     await scored(site, visibility=benchmark_pb2.VISIBILITY_LIVE, minimum_frames=1)
     page = await site.red.get(ONE)
-    assert "By domain, label and sequence" in page.words
-    assert "SSE MSE 1 sequence 3 0 0" in page.words, "what a part is stands beside its name"
+    assert "By sequence Sequence True positives" in page.words
+    assert "SSE MSE 1 3 0 0" in page.words
     assert "visibility = live" in page.words
     assert "Everything but" not in page.words
 

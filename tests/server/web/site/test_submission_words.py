@@ -12,7 +12,7 @@ from vidscore_server.domain.states import Event
 from vidscore_server.store.records import SubmissionState
 from vidscore_server.web.site import submission_words as words
 from vidscore_server.web.site.policy_words import hidden_figures, seen_by_team
-from vidscore_server.web.site.submission_report import shown_scores
+from vidscore_server.web.site.submission_report import part_tables, shown_scores
 
 
 def test_every_reason_of_a_state_has_a_sentence() -> None:
@@ -41,6 +41,30 @@ def test_quotas_are_described_by_what_is_left(
         for name, maximum, left in quotas
     ]
     assert words.quota_sentence(given) == expected
+
+
+def test_parts_of_one_kind_with_the_same_measures_are_in_one_table() -> None:
+    """Neovision2 counts per domain and label, and has other measures per label."""
+    tables = part_tables(
+        [
+            (("Tower", None, None), {"f1": 0.5}),
+            ((None, "Car", None), {"f1": 1.0}),
+            (("Tower", "Car", None), {"count": 3}),
+            (("Tower", "Bus", None), {"count": 0}),
+            (("", None, "001"), {"f1": None}),
+            (("", None, None), {"f1": 0.25}),
+        ]
+    )
+    assert [(table.title, table.measures, table.rows) for table in tables] == [
+        ("By domain", ("f1",), ((("Tower",), ("0.5000",)), (("",), ("0.2500",)))),
+        ("By label", ("f1",), ((("Car",), ("1.0000",)),)),
+        (
+            "By domain and label",
+            ("count",),
+            ((("Tower", "Car"), ("3",)), (("Tower", "Bus"), ("0",))),
+        ),
+        ("By sequence", ("f1",), ((("001",), ("undefined",)),)),
+    ]
 
 
 def test_the_record_of_a_clock_is_described_in_words() -> None:
@@ -173,3 +197,8 @@ def test_a_score_over_private_sequences_is_a_table_of_its_own() -> None:
     assert not set(names[0]) & set(names[1])  # Screen readers announce each by its own name.
     [alone] = shown_scores([{"report": report, "partial": False}], "one", {})
     assert alone.over == "everything"
+
+
+def test_a_used_quota_is_grouped_by_thousands() -> None:
+    quota = {"name": "submissions_in_all", "maximum": 1000, "left": 1}
+    assert words.quota_facts([quota]) == [("In all", "999 of 1,000 used")]

@@ -162,10 +162,17 @@ class SceneParameters:
         )
 
     def faults(self) -> Iterator[Fault]:
-        """Entries of `neighbour_classes` that are not pairs of labels."""
+        """Entries of `neighbour_classes` that are no pairs of labels, and too great a tolerance."""
         for entry in self.neighbour_classes:
             if not all(_neighbours(entry)):
                 yield Fault(repr(entry), "two labels, such as Van=Car", field="neighbour_classes")
+        rule = self.rule
+        if rule.region_share_counts and rule.tolerance >= rule.region_share:
+            yield Fault(
+                f"{rule.tolerance:g} with dont_care {self.dont_care}",
+                f"less than {rule.region_share:g}, or one region would remove every object",
+                field="threshold_tolerance",
+            )
 
 
 def _neighbours(entry: str) -> tuple[str, str]:

@@ -179,10 +179,19 @@ def test_the_rule_of_kitti_says_that_it_is_incomplete_until_its_limits_are_set()
         assert [warning.code for warning in report.warnings] == codes
 
 
+@pytest.mark.parametrize("name", ["clear", "coco"])
 @pytest.mark.parametrize("entry", ["Van", "Van=", "=Car"])
-def test_an_invalid_pair_of_neighbouring_labels_is_refused(entry: str) -> None:
+def test_an_invalid_pair_of_neighbouring_labels_is_refused(name: str, entry: str) -> None:
     with pytest.raises(ParameterError, match="two labels, such as Van=Car"):
-        create_evaluator("clear", {"neighbour_classes": [entry]})
+        create_evaluator(name, {"neighbour_classes": [entry]})
+
+
+def test_a_tolerance_at_which_every_object_would_lie_in_a_region_is_refused() -> None:
+    """visdrone removes what lies in regions by half. One region would remove all other objects."""
+    create_evaluator("f1", {"dont_care": "visdrone", "threshold_tolerance": 0.49})
+    create_evaluator("f1", {"dont_care": "standard", "threshold_tolerance": 0.5})
+    with pytest.raises(ParameterError, match=r"threshold_tolerance: found 0\.5 .* less than 0\.5"):
+        create_evaluator("f1", {"dont_care": "visdrone", "threshold_tolerance": 0.5})
 
 
 @pytest.mark.parametrize("limit", ["minimum_height_px", "forgiven_height_px"])

@@ -97,6 +97,7 @@ class CocoParameters(RankingParameters):
 
     def faults(self) -> Iterator[Fault]:
         """At least one threshold is needed, and none twice."""
+        yield from super().faults()
         if not self.thresholds or len(set(self.thresholds)) < len(self.thresholds):
             yield Fault("no threshold, or one twice", "each once", field="thresholds")
 

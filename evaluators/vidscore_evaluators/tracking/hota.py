@@ -23,9 +23,9 @@ Readings of this project:
    trackeval allows 2**-52. The 19 thresholds are trackeval's multiples of 0.05, which are off by up
    to 2**-53.
 2. As in trackeval, a threshold at which nothing is matched has AssA 0 and LocA 1 in the mean over
-   thresholds. If nothing is matched at any threshold, AssA, AssRe, AssPr and LocA are undefined.
-   DetRe is undefined without truth, DetPr without a detection and DetA without both. In these cases
-   trackeval returns 0, and 1 for LocA.
+   thresholds. If nothing is matched at any threshold, neither of ``thresholds`` nor from 0.05 to
+   0.95, AssA, AssRe, AssPr and LocA are undefined. DetRe is undefined without truth, DetPr without
+   a detection and DetA without both. In these cases trackeval returns 0, and 1 for LocA.
 3. If there is neither truth nor detection, `hota` is 1, so that its dissimilarity of two empty sets
    is 0; trackeval returns 0. All other figures are then undefined, also `hota_0` and the curve.
 4. With base ``giou`` the similarity is (1 + GIoU) / 2, which lies in [0, 1] as HOTA needs it, and

@@ -186,7 +186,8 @@ def select_objects(
         masks: The masks of both sides, if objects are compared by them; None for boxes.
     """
     truth, detections = (_shaped(side, outlined=outlined) for side in (kept.truth, kept.detections))
-    truth = _limited(truth, rule)
+    # Whatever the input says: Algorithm 1 of the paper has references of confidence 1.
+    truth = _limited(structs.replace(truth, confidences=np.ones(truth.object_count)), rule)
     scored = _scored_labels(truth, rule, specification)
     part = _parts(truth, rule, _is_scored(truth, scored))
     regions = kept.truth.take_objects(part.region)

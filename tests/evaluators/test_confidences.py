@@ -56,6 +56,33 @@ def test_if_only_order_counts_scores_of_any_size_equal_confidences_in_the_same_o
     assert (found.rows(), found.curves) == (expected.rows(), expected.curves)
 
 
+@pytest.mark.parametrize("name", sorted(CRITERIA))
+def test_objects_of_the_truth_have_confidence_1_whatever_the_file_says(name: str) -> None:
+    given = side((0.25, 1.0, 0.75, 1.0, 0.5), (0, 2, 4))
+    parameters = EXTENDED.get(name, {})
+    found, expected = (score(name, truth, side(SURE), **parameters) for truth in (given, TRUTH))
+    assert (found.rows(), found.curves) == (expected.rows(), expected.curves)
+
+
+def test_a_confidence_of_the_truth_does_not_make_a_solid() -> None:
+    """Squares of 10 px shifted by 5 px, the detection of confidence 1/2: 25 / (100 + 50 - 25)."""
+    truth = make_annotations({("", "s"): {0: [Thing((0, 0, 10, 10), confidence=0.4)]}})
+    found = make_annotations({("", "s"): {0: [Thing((5, 0, 15, 10), confidence=0.5)]}})
+    report = score("ospa", truth, found, confidence_extended=True)
+    assert report.value("ospa") == pytest.approx(1 - 25 / 125, abs=1e-15)
+
+
+def test_confidences_of_the_truth_do_not_break_ties() -> None:
+    """Of two equally similar objects the first by coordinates is taken, at x = 0.
+
+    The second detection has an IoU of 2/3 with it, and shares nothing with the other object.
+    """
+    objects = [Thing((0, 0, 10, 10), confidence=0.1), Thing((10, 0, 20, 10), confidence=0.9)]
+    detections = [Thing((5, 0, 15, 10), confidence=0.9), Thing((-5, 0, 10, 10), confidence=0.5)]
+    sides = (make_annotations({("", "s"): {0: things}}) for things in (objects, detections))
+    assert score("map", *sides, thresholds=[0.3]).value("ap") == 0.5
+
+
 @pytest.mark.parametrize("name", EXTENDED)
 def test_if_values_count_the_first_place_is_named_and_a_scale_suggested(name: str) -> None:
     """Once for all values out of range."""

@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.scoring import score
 from vidscore_evaluators.similarity import Similarity, shares_of_detections
-from vidscore_evaluators.testing import Thing, make_annotations
 
 
 def boxes(*rows: tuple[float, ...]) -> FloatArray:
@@ -66,18 +64,6 @@ def test_omitted_confidences_are_one(base: str) -> None:
         assert extended.of_pairs(FIRST, SHIFTED, left_out, given) == 1 / 3
     assert extended.of_pairs(FIRST, SHIFTED, None, half) == of_one(extended, FIRST, SHIFTED, 0.5)
     assert extended.of_pairs(FIRST, SHIFTED, half) == of_one(extended, SHIFTED, FIRST, 0.5)
-
-
-@pytest.mark.parametrize(
-    ("truth", "found", "expected"), [(0.5, 0.5, 0.0), (0.5, 1.0, 0.5), (1.0, 0.5, 0.5)]
-)
-def test_confidences_of_both_sides_make_solids(truth: float, found: float, expected: float) -> None:
-    """With the same base area: the distance is 1 - min / max of the heights."""
-    sides = (
-        make_annotations({("", "s"): {0: [Thing((0.0, 0.0, 9.0, 9.0), "car", height)]}})
-        for height in (truth, found)
-    )
-    assert score("ospa", *sides, confidence_extended=True).value("ospa") == expected
 
 
 def test_giou_of_boxes_with_inclusive_last_pixels() -> None:

@@ -176,7 +176,7 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
     """AP by class and its mean over classes, at one threshold or as a mean over several."""
 
     name = "map"
-    version = "1.2.0"
+    version = "1.3.0"
     title = "AP, mAP and AR at any thresholds, interpolation and assignment"
     task = Task.DETECTION
     Parameters = MeanAveragePrecisionParameters

@@ -133,7 +133,7 @@ class Coco(Criterion[CocoParameters]):
     """
 
     name = "coco"
-    version = "1.2.0"
+    version = "1.3.0"
     title = "COCO detection: AP and AR over ten thresholds, area ranges and detections per image"
     task = Task.DETECTION
     Parameters = CocoParameters

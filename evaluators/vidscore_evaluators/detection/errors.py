@@ -152,7 +152,7 @@ class DetectionErrors(Criterion[DetectionErrorsParameters]):
     """Mistakes by kind, class and domain, and the AP gained by fixing each kind."""
 
     name = "errors"
-    version = "1.2.0"
+    version = "1.3.0"
     title = "Mistakes of a detector by kind, and the AP that fixing each would gain"
     task = Task.DETECTION
     Parameters = DetectionErrorsParameters

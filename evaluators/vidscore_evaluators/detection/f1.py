@@ -138,7 +138,7 @@ class F1(Criterion[F1Parameters]):
     """F1, precision and recall at one threshold of similarity, and F1 over all of them."""
 
     name = "f1"
-    version = "1.2.0"
+    version = "1.3.0"
     title = "F1, precision and recall over similarity thresholds, by optimal assignment"
     task = Task.DETECTION
     Parameters = F1Parameters

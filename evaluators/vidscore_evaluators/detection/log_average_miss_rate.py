@@ -92,7 +92,7 @@ class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
     """Log-average miss rate by class and its mean over classes."""
 
     name = "log-amr"
-    version = "1.2.0"
+    version = "1.3.0"
     title = "Log-average miss rate over false positives per frame"
     task = Task.DETECTION
     Parameters = LogAverageMissRateParameters

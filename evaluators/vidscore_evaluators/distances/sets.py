@@ -344,7 +344,7 @@ class Hausdorff(SetDistance[HausdorffParameters]):
     """The Hausdorff distance of references and predictions, frame by frame."""
 
     name = "hausdorff"
-    version = "1.2.0"
+    version = "1.3.0"
     title = "Hausdorff distance of the objects and detections of a frame"
     Parameters = HausdorffParameters
     parts = ("hausdorff",)
@@ -374,7 +374,7 @@ class Emd(SetDistance[EmdParameters]):
     """The earth mover's distance of references and predictions, frame by frame."""
 
     name = "emd"
-    version = "1.2.0"
+    version = "1.3.0"
     title = "Earth mover's distance of the objects and detections of a frame, of any order"
     Parameters = EmdParameters
     parts = ("emd",)
@@ -419,7 +419,7 @@ class Ospa(SetDistance[OspaParameters]):
     """
 
     name = "ospa"
-    version = "1.2.0"
+    version = "1.3.0"
     title = "OSPA distance of the objects and detections of a frame, and its two parts"
     Parameters = OspaParameters
     parts = ("ospa", "localisation", "cardinality")

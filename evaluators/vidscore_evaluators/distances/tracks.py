@@ -140,7 +140,7 @@ class TrackHausdorff(TrackSetDistance[TrackHausdorffParameters]):
     """The Hausdorff distance of sets of tracks (eq. 1)."""
 
     name = "track-hausdorff"
-    version = "1.2.0"
+    version = "1.3.0"
     title = "Hausdorff distance of the tracks of a sequence"
     Parameters = TrackHausdorffParameters
     parts = ("track_hausdorff",)
@@ -168,7 +168,7 @@ class TrackEmd(TrackSetDistance[TrackEmdParameters]):
     """The earth mover's distance of sets of tracks (eq. 2)."""
 
     name = "track-emd"
-    version = "1.2.0"
+    version = "1.3.0"
     title = "Earth mover's distance of the tracks of a sequence, of any order"
     Parameters = TrackEmdParameters
     parts = ("track_emd",)
@@ -229,7 +229,7 @@ class TrackOspa(_OspaOfTracks[TrackOspaParameters]):
     """The OSPA distance of sets of tracks (eq. 3 and 5), and its two parts."""
 
     name = "track-ospa"
-    version = "1.2.0"
+    version = "1.3.0"
     title = "OSPA distance of the tracks of a sequence, and its two parts"
     Parameters = TrackOspaParameters
     parts = ("track_ospa", "localisation", "cardinality")
@@ -272,7 +272,7 @@ class Ospa2(_OspaOfTracks[Ospa2Parameters]):
     """
 
     name = "ospa2"
-    version = "1.3.0"
+    version = "1.4.0"
     title = "OSPA(2): OSPA distance of tracks over a sliding window, as a curve and its mean"
     Parameters = Ospa2Parameters
     parts = ("ospa2", "localisation", "cardinality")

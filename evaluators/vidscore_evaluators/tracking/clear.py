@@ -124,7 +124,7 @@ class Clear(TrackingCriterion[ClearParameters]):
     """MOTA, MOTP and the counts behind them."""
 
     name = "clear"
-    version = "1.2.0"
+    version = "1.3.0"
     title = "MOTA, MOTP and the CLEAR counts: misses, false positives, id switches, fragmentations"
     Parameters = ClearParameters
     measures = (

@@ -127,7 +127,7 @@ class Hota(TrackingCriterion[HotaParameters]):
     """HOTA and its parts: detection, association and localisation."""
 
     name = "hota"
-    version = "1.2.0"
+    version = "1.3.0"
     title = "HOTA and its parts for detection, association and localisation, over 19 thresholds"
     Parameters = HotaParameters
     measures = (

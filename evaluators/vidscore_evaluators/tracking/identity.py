@@ -73,7 +73,7 @@ class Identity(TrackingCriterion[IdentityParameters]):
     """IDF1 with its precision, recall and counts."""
 
     name = "identity"
-    version = "1.2.0"
+    version = "1.3.0"
     title = "IDF1, IDP and IDR: one track for each object over the whole sequence"
     Parameters = IdentityParameters
     measures = (

@@ -289,7 +289,8 @@ class _Grouping(Struct, frozen=True, eq=False):
         def items(
             side: Annotations, rows: IntArray, of_rows: IntArray, masks: Masks | None
         ) -> tuple[Items, IntArray]:
-            return canonical_items(side, rows, of_rows, len(keys), _areas(side), masks)
+            areas = _areas(side) if side is detections else _annotated_areas(side)
+            return canonical_items(side, rows, of_rows, len(keys), areas, masks)
 
         of_truth, of_detections = self._masks
         real, _ = items(truth, _rows(truth), groups[0], of_truth)
@@ -438,13 +439,20 @@ def _named(side: Annotations, names: tuple[str, ...]) -> BoolArray:
 
 
 def _areas(side: Annotations) -> FloatArray:
-    """(N,) the named column ``area`` if an object has one, else its shape's area; points: 0."""
+    """(N,) areas of the shapes; points: 0."""
     if side.arity == QUADRILATERAL:
         own = outline_areas(side.coordinates)
     else:
         own = box_areas(side.coordinates) if side.arity == BOX else np.zeros(side.object_count)
-    own = side.columns.get(GIVEN_AREA, own)
-    column = side.columns.get("area")
+    return side.columns.get(GIVEN_AREA, own)
+
+
+def _annotated_areas(truth: Annotations) -> FloatArray:
+    """(N,) the named column ``area`` if an object has one, else its shape's area.
+
+    For the truth only: a system could state any area, and so leave the range that is judged.
+    """
+    own, column = _areas(truth), truth.columns.get("area")
     return own if column is None else np.where(np.isnan(column), own, column)
 
 

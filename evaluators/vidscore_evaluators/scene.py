@@ -37,7 +37,8 @@ class Items(Struct, frozen=True, eq=False):
         coordinates: (N, 2 | 4 | 8) points, upright boxes or outlines, in pixels.
         confidences: (N,) confidences; from 0 to 1 if they extend the similarity.
         track_ids: (N,) track identities, -1 if there is none.
-        areas: (N,) areas in square pixels: the named column ``area``, else the shape's own.
+        areas: (N,) areas in square pixels: of the truth, the named column ``area``, else the
+            shape's own.
         groups: (N,) group of each object.
         starts: (G + 1,) offsets: group g is rows ``starts[g]:starts[g + 1]``.
         places: (N,) position of each object among those of its side and frame that no region

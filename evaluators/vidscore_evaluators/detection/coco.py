@@ -124,8 +124,9 @@ class Coco(Criterion[CocoParameters]):
        meets it, with a tolerance of 1e-9 for rounding. pycocotools compares without a tolerance,
        has 0.8999999999999999 for 0.9, and computes the area of x, y, w, h as w h. To do the same:
        ``thresholds``, ``threshold_tolerance=0``, ``box_areas=given``.
-    5. The area of an object is its column ``area`` if it has one (in COCO's files, the area of the
-       segment), otherwise that of its box. Both ends of an area range belong to it.
+    5. The area of an object of the truth is its column ``area`` if it has one (in COCO's files, the
+       area of the segment), otherwise that of its box. That of a detection is always that of its
+       box, as in pycocotools. Both ends of an area range belong to it.
     6. An undefined figure (no object in an area range) is null; pycocotools prints -1.
     7. With ``base=mask``, the figures are those of ``iouType`` segm, which the preset
        ``coco-segmentation`` sets. The area of a detection is that of its mask, even if it also has

@@ -140,6 +140,22 @@ def test_ignored_objects_stay_ignored() -> None:
     assert report.value("ap") == 1.0
 
 
+@pytest.mark.parametrize("area", [1.0, 1e12])
+def test_an_area_that_a_detection_states_does_not_count(area: float) -> None:
+    """Note 5: a false alarm could leave any range, and even all areas, by stating another one.
+
+    Half of the detections are false, the more confident one, which is small like the object.
+    """
+    false = Thing((100, 0, 130, 30), "a", 0.9, columns={"area": area})
+    true = Thing((0, 0, 30, 30), "a", 0.5, columns={"area": area})
+    report = report_of(
+        make_annotations({VIDEO: {0: [Thing((0, 0, 30, 30), "a")]}}),
+        make_annotations({VIDEO: {0: [false, true]}}),
+    )
+    figures = {name: report.value(name) for name in ("ap", "ap_small", "ap_medium", "ar_small")}
+    assert figures == {"ap": 0.5, "ap_small": 0.5, "ap_medium": None, "ar_small": 1.0}
+
+
 def test_a_figure_without_objects_is_null() -> None:
     """Note 6: no large object, so there is no AP of large ones."""
     report = ties(1)

@@ -52,6 +52,11 @@ _DONT_CARE_BASES: Mapping[Base, Base] = {
 """Base that the matching for don't-care uses, for each base of a criterion."""
 
 
+ROUNDING = 1e-3
+"""Greatest difference of an area that a format gives from that of its box's corners, as a fraction.
+With any other area, a box could fit every object that lies in it."""
+
+
 class AsGiven(Struct, frozen=True):
     """Which properties of the input's form a criterion uses, besides its content.
 
@@ -374,7 +379,7 @@ def _as_given(side: Annotations, as_given: AsGiven) -> Annotations:
         columns[ROW] = rows.astype(np.float64)
     if as_given.box_areas and BOX_AREA in columns and side.arity == BOX:
         own, given = box_areas(side.coordinates), columns[BOX_AREA]
-        columns[GIVEN_AREA] = np.where(np.isnan(given), own, given)
+        columns[GIVEN_AREA] = np.where(np.abs(given - own) <= ROUNDING * own, given, own)
     return structs.replace(side, columns=columns)
 
 

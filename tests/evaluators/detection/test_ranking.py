@@ -173,17 +173,27 @@ def test_among_equally_similar_objects_greedy_matching_takes_the_last_row() -> N
     assert values == [pytest.approx(1.0), pytest.approx(51 / 101)]
 
 
-def test_areas_are_those_of_a_column_on_request() -> None:
-    """A box with a stated area of twice its own has an IoU of 1/2 with itself, otherwise 1."""
+@pytest.mark.parametrize("name", ["map", "coco"])
+def test_areas_are_those_of_a_column_on_request(name: str) -> None:
+    """A box of 100 px^2 with a stated area of 100.05 has an IoU of 100 / 100.05 with itself."""
     truth = make_annotations({VIDEO: {0: [Thing(LEFT, "a")]}})
     found = make_annotations({VIDEO: {0: [Thing(LEFT, "a", 0.5)]}})
-    found = replace(found, columns={"box_area": np.array([200.0])})
-    for name in ("map", "coco"):
-        assert report_of(name, truth, found).value("ap") == pytest.approx(1.0)
-        given = report_of(name, truth, found, box_areas="given")
-        assert given.value("ap") == pytest.approx(0.1)
+    found = replace(found, columns={"box_area": np.array([100.05])})
+    for box_areas, expected in (("corners", 1.0), ("given", 0.0)):
+        report = report_of(name, truth, found, box_areas=box_areas, thresholds=[1.0])
+        assert report.value("ap") == pytest.approx(expected)
     unknown = replace(found, columns={"box_area": np.array([np.nan])})
-    assert report_of("map", truth, unknown, box_areas="given").value("ap") == pytest.approx(1.0)
+    report = report_of(name, truth, unknown, box_areas="given", thresholds=[1.0])
+    assert report.value("ap") == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", ["map", "coco"])
+def test_a_stated_area_that_is_not_the_area_of_its_box_does_not_count(name: str) -> None:
+    """A box of 100 x 100 around an object of 10 x 10 would have an IoU of 100 / 100 with it."""
+    truth = make_annotations({VIDEO: {0: [Thing((50, 50, 60, 60), "a")]}})
+    found = make_annotations({VIDEO: {0: [Thing((0, 0, 100, 100), "a", 0.5)]}})
+    found = replace(found, columns={"box_area": np.array([100.0])})
+    assert report_of(name, truth, found, box_areas="given").value("ap") == 0.0
 
 
 def test_boxes_that_are_a_pixel_apart_touch_with_inclusive_pixels() -> None:

@@ -345,8 +345,8 @@ class Criterion(Evaluator[ParametersType]):
 
     @property
     def adds_sequences(self) -> bool:
-        """Scores are computed from sums over sequences."""
-        return True
+        """Scores are computed from sums over sequences, unless these rank equal confidences."""
+        return not self.parameters.as_given.row_order
 
     def grid(self, parameter: str) -> tuple[float, ...]:
         """The thresholds of the base for the threshold parameter, else the declared grid."""

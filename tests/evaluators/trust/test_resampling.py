@@ -70,6 +70,22 @@ def test_a_draw_is_scored_as_the_data_set_that_it_stands_for(
         assert evaluator.scores(drawn.tally(times)) == evaluator.scores(expected)
 
 
+@pytest.mark.parametrize("ties", ["step", "row"])
+def test_draws_rank_equal_confidences_as_their_data_set_does(ties: str) -> None:
+    """Ties by row need the names of the sequences, so that these may not be added."""
+    contest = points_contest()
+    evaluator = create_evaluator("map", {"base": "euclidean", "ties": ties})
+    detections = contest.systems["middling"]
+    place = list(contest.systems).index("middling")
+    times = draw_sequences(KEYS, 5, seed=2)
+    packed = pack_parts(sequence_tallies(evaluator, contest)[place])
+    [drawn] = score_draws(evaluator, [packed], times)
+    for row, count in enumerate(times.tolist()):
+        sides = (as_data_set(side, count) for side in (contest.truth, detections))
+        expected = scores_by_key(evaluator.scores(evaluator.tally(*sides)))
+        assert scores_of_draw(drawn, row) == expected
+
+
 def test_equal_draws_are_scored_once_and_stay_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     evaluator = create_evaluator("spotgeo")
     contest = points_contest()

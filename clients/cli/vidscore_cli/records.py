@@ -73,6 +73,10 @@ def write_records(
         deliver_table(RecordsView(Grid("", tuple(columns), leading, lines)), output)
 
 
+_TEXT = "description"
+"""The only value of a record that may have several lines: in any other, one could be forged."""
+
+
 def write_record(record: Record, format_: str, output: str) -> None:
     """Write one record; as a table, one line per value.
 
@@ -91,8 +95,9 @@ def write_record(record: Record, format_: str, output: str) -> None:
     table = plain_table("", "")
     table.show_header = False
     for name, value in record.items():
+        lines = "\n" if name == _TEXT else ""
         # A setting is shown as it was set, a score in a list with four decimals.
-        text = f"{value:g}" if isinstance(value, float) else _in_table(name, value, but="\n")
+        text = f"{value:g}" if isinstance(value, float) else _in_table(name, value, but=lines)
         table.add_row(name, text)
     deliver_table(table, output)
 

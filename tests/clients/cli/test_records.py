@@ -91,10 +91,12 @@ def test_a_table_of_one_record_keeps_lines_and_says_that_times_are_in_utc(
 ) -> None:
     """Noon in New York, in summer; a description of two lines, with a character that is escaped."""
     noon = datetime(2026, 7, 1, 12, tzinfo=timezone(timedelta(hours=-4)))
-    write_record({"time": noon, "description": "# Rules\n\x1bNone."}, "table", "-")
+    record = {"time": noon, "description": "# Rules\n\x1bNone.", "title": "A\nteam  forged"}
+    write_record(record, "table", "-")
     lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
     assert lines == [
         ["time", "2026-07-01 16:00:00 UTC"],
         ["description", "# Rules"],
         ["\\x1bNone."],
+        ["title", "A\\x0ateam  forged"],
     ]

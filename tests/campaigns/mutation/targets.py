@@ -198,7 +198,8 @@ EQUIVALENT: Mapping[str, str] = {
     "private_part.settle: len(judged) > 1 => len(judged) >= 1": (
         "of a single sequence all is private without a draw, too, which is refused"
     ),
-    "portions._frames_by_sequence: True => False (#2)": "there is a run for each sequence",
+    "portions._by_sequence: True => False": "there are two sides of each sequence",
+    "portions._by_sequence: True => False (#2)": "likewise",
     "portions._exponential: int.from_bytes(digest[:8], 'big') + 0.5"
     " => int.from_bytes(digest[:8], 'big') - 0.5": (
         "it keeps a digest of zeros apart; of others it is beyond the digits of a number"

@@ -200,6 +200,7 @@ EQUIVALENT: Mapping[str, str] = {
     ),
     "portions._by_sequence: True => False": "there are two sides of each sequence",
     "portions._by_sequence: True => False (#2)": "likewise",
+    "portions.estimate: True => False": "the job gives a value for each measure",
     "portions._exponential: int.from_bytes(digest[:8], 'big') + 0.5"
     " => int.from_bytes(digest[:8], 'big') - 0.5": (
         "it keeps a digest of zeros apart; of others it is beyond the digits of a number"

@@ -92,6 +92,7 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
     "vidscore_server.domain.appends": (
         "tests/server/domain/test_append_writer.py",
         "tests/server/domain/test_check_appends.py",
+        "tests/server/domain/test_plug_in_calls.py",
     ),
     "vidscore_server.domain.browser_sessions": ("tests/server/domain/test_browser_sessions.py",),
     "vidscore_server.domain.invitations": ("tests/server/domain/test_invitations.py",),
@@ -164,6 +165,10 @@ EQUIVALENT: Mapping[str, str] = {
     "mots._read_images: 0 => 1": "both columns have one length",
     "mots._read_images: 0 => 1 (#2)": "likewise",
     "mots._Lengths.bounds: 1 => 2": "numbers beyond the greatest one are refused by what follows",
+    "mot._read_rows: MOST_COLUMNS - FEWEST_COLUMNS => MOST_COLUMNS + FEWEST_COLUMNS": (
+        "only as many are taken as there are columns"
+    ),
+    "mot._class_numbers: 0 => 1": "a label without a number is refused if an object has it",
     "mots._read_masks: True => False": "there is a line for each file",
     "mots._read_masks: 1 => 2 (#3)": "a row without a mask is left out, whatever number it has",
     "mots._write: True => False": "the columns have one length",

@@ -296,6 +296,9 @@ def test_ten_columns_with_classes_are_never_read_as_pedestrians(
         ("a.txt", ["1,1,1", "2,4,1"], True),  # out of view
         ("a.txt", ["1,1,1", "1,2,3"], True),  # a bus
         ("M0101_gt_whole.txt", ["1,1,1", "1,4,1"], True),
+        ("a.txt", ["4,1,1", "1,1,1"], False),  # one more than UAVDT has
+        ("a.txt", ["2,5,1", "1,1,1"], False),
+        ("a.txt", ["1,1,4", "1,1,1"], False),
         ("a.txt", ["1,1,1", "1,4,1"], False),  # as MOTChallenge's visible cars and persons
         ("M0101_gt_whole.txt", ["1,1,1", "1,4,0.5"], False),
         ("M0101_gt_whole.txt", ["1,1,1", "0,4,1"], False),

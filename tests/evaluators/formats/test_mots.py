@@ -72,6 +72,7 @@ def test_faults_beside_rows_and_in_rows_are_all_reported(tmp_path: Path) -> None
     for name, length in (("a", "x"), ("b", "0")):
         write(tmp_path / "t" / name / "gt", f"1 2005 9 6 8 {LEFT}", name="gt.txt")
         (tmp_path / "t" / name / "seqinfo.ini").write_text(f"[Sequence]\nseqLength={length}\n")
+    assert sorted(fault.found for fault in faults_of(tmp_path / "t")) == ["'0'", "'x'", "9", "9"]
     write(tmp_path, "a empty 000000", name="evaluate_mots.seqmap")
     found = sorted(fault.found for fault in faults_of(tmp_path / "t"))
     assert found == ["'0'", "'a empty 000000'", "'x'", "9", "9"]

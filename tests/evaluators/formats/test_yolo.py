@@ -54,6 +54,14 @@ def test_names_of_files_give_sequence_and_frame(tmp_path: Path) -> None:
     assert frames_of(truth_of(deep, image_size=SIZE).annotations) == [("a", 1), ("b", 1)]
 
 
+def test_a_folder_whose_name_no_sequence_may_have_is_named(tmp_path: Path) -> None:
+    root = labels(tmp_path, {"a/1.txt": ROW, "street\t1/1.txt": ROW})
+    with pytest.raises(InputError) as caught:
+        truth_of(root, image_size=SIZE)
+    [fault] = caught.value.faults
+    assert (fault.found, fault.source) == (r"'street\t1'", str(root / "street\t1" / "1.txt"))
+
+
 def test_detections_have_a_confidence_last_and_the_truths_names(tmp_path: Path) -> None:
     truth = labels(tmp_path / "t", {"1.txt": ROW})
     found = labels(tmp_path / "d", {"1.txt": "1 0.5 0.5 1 1 0.25\n0 0.5 0.5 1 1 1\n"}, "")

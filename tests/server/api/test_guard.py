@@ -146,6 +146,19 @@ async def test_other_services_are_left_alone(handler: Any) -> None:
     assert await Site().handler(handler, HEALTH) is handler
 
 
+async def test_a_method_that_is_not_served_is_unimplemented() -> None:
+    said: list[tuple[grpc.StatusCode, str]] = []
+
+    async def abort(code: grpc.StatusCode, text: str) -> None:
+        said.append((code, text))
+
+    found = await Site().handler(None)
+    await found.stream_stream(None, SimpleNamespace(abort=abort))
+    [(code, text)] = said
+    assert code is grpc.StatusCode.UNIMPLEMENTED
+    assert "vidscore serve --store" in text
+
+
 async def test_a_call_is_answered_counted_and_logged(lines: list[dict[str, Any]]) -> None:
     site, context = Site(), Context("one")
     found = await site.handler(unary(echo))

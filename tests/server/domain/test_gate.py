@@ -370,7 +370,10 @@ async def test_checking_continues_after_a_failure(monkeypatch: pytest.MonkeyPatc
 
     running = RunningTokens(find_ended)
     monkeypatch.setattr(asyncio, "sleep", sleep)
+    said: list[str] = []
+    monkeypatch.setattr(access, "log_lasting", lambda _, text, **__: said.append(text))
     async with RunningCall() as call:
         with running.using(AS_RED, call), pytest.raises(asyncio.CancelledError):
             await running.keep_looking()
+    assert said == ["tokens not looked at"] * 2
     assert (len(looks), slept_s) == (3, [LOOK_INTERVAL_S] * 3)

@@ -113,6 +113,11 @@ def test_values_are_read_from_the_store_unchanged() -> None:
     assert values_from_json("") == {}
 
 
+def test_texts_are_no_values() -> None:
+    with pytest.raises(ValueError, match="no values"):
+        values_from_json('{"f1": "0.5"}')
+
+
 SCALES = {
     "f1": Scale(Direction.HIGHER),
     "mse": Scale(Direction.LOWER, least=None, greatest=None),

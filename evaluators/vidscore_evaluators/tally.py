@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from itertools import compress
 from operator import lt
 
 import numpy as np
@@ -150,7 +151,7 @@ def build_table(
     if row_count == 0:
         return _table_of_nothing(schema)
     codes = _stack(text_codes, row_count, np.int64)
-    words, codes = _sorted_vocabulary(tuple(vocabulary), codes)
+    words, codes = sorted_vocabulary(tuple(vocabulary), codes)
     number_keys = _stack(numbers, row_count, np.float64)
     number_keys += 0.0  # also clears the sign of zero, so that equal keys have equal bits
     if numbers and np.isnan(number_keys).any():
@@ -312,7 +313,7 @@ def collect_rows(
         counts: (R, counts) integers.
         sums: R exact sums for each sum column.
     """
-    words, codes = _sorted_vocabulary(words, codes)
+    words, codes = sorted_vocabulary(words, codes)
     order, first = _group(codes, numbers)
     table = Table(
         schema=schema,
@@ -332,7 +333,7 @@ def _bounded(table: Table) -> Table:
     kept = kept_rows(table)
     if kept.all():
         return table
-    words, codes = _sorted_vocabulary(table.vocabulary, table.text_codes[kept])
+    words, codes = sorted_vocabulary(table.vocabulary, table.text_codes[kept])
     return replace(
         table,
         vocabulary=words,
@@ -358,17 +359,22 @@ def kept_rows(table: Table) -> BoolArray:
     return kept
 
 
-def _sorted_vocabulary(words: tuple[str, ...], codes: IntArray) -> tuple[tuple[str, ...], IntArray]:
-    """Sort the vocabulary, drop what no row uses, and rewrite the codes."""
+def sorted_vocabulary(words: tuple[str, ...], codes: IntArray) -> tuple[tuple[str, ...], IntArray]:
+    """Drop what no row uses from a vocabulary, sort it, and rewrite the codes.
+
+    Args:
+        words: Strings that `codes` point into; any order, repeats allowed.
+        codes: Indices into `words`, of any shape.
+    """
     times = np.bincount(codes.reshape(-1), minlength=len(words))
-    if times.all() and all(map(lt, words, words[1:])):
+    if not times.all():
+        used = times > 0
+        words, codes = tuple(compress(words, used.tolist())), (used.cumsum() - 1)[codes]
+    if all(map(lt, words, words[1:])):
         return words, codes
-    used = times.nonzero()[0].tolist()
-    kept = tuple(sorted({words[code] for code in used}))
+    kept = tuple(sorted(set(words)))
     position = {word: index for index, word in enumerate(kept)}
-    rewritten = np.zeros(len(words), dtype=np.int64)
-    rewritten[used] = [position[words[code]] for code in used]
-    return kept, rewritten[codes] if len(words) else codes
+    return kept, np.array([position[word] for word in words], dtype=np.int64)[codes]
 
 
 def _group(codes: IntArray, numbers: FloatArray) -> tuple[IntArray, IntArray]:

@@ -227,13 +227,21 @@ def system_pairs(
     enough = are_enough(keys)
     tallies = sequence_tallies(evaluator, contest)
     times = draw_sequences(keys, possible_draws(keys, draws), seed)
-    how: Any = {"drawn": contest.drawn, "workers": workers, "progress": progress}
-    drawn = score_draws(evaluator, list(map(pack_parts, tallies)), times, **how)
+    drawn = score_draws(
+        evaluator,
+        list(map(pack_parts, tallies)),
+        times,
+        drawn=contest.drawn,
+        workers=workers,
+        progress=progress,
+    )
     exchanged = score_blocks(
         evaluator,
         [pack_parts(tallies[0] + later) for later in tallies[1:]],
         _exchanges(len(keys), alone=contest.drawn is Drawn.FRAMES),
-        **how,
+        drawn=contest.drawn,
+        workers=workers,
+        progress=progress,
     )
     first, *rest = (
         _Scored.of(evaluator, contest, name, of_system)

@@ -8,14 +8,13 @@ its part is drawn: a few operations on whole columns, however many parts there a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress
 
 import numpy as np
 from msgspec import Struct, structs
 
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.exact_sums import ExactSums
-from vidscore_evaluators.tally import Table, Tally, collect_rows, merge_tables
+from vidscore_evaluators.tally import Table, Tally, collect_rows, merge_tables, sorted_vocabulary
 from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
 from vidscore_evaluators.trust.systems import Drawn
 
@@ -92,7 +91,7 @@ class _AddedRows(Struct, frozen=True, eq=False):
         if adds_sequences and _SEQUENCE in own.schema.texts:
             words, codes = ("", *words), codes + 1
             codes[:, own.schema.texts.index(_SEQUENCE)] = 0
-        words, codes = _used(words, codes)
+        words, codes = sorted_vocabulary(words, codes)
         # Sorted once, rows of equal keys stay together in each draw, which is then sorted fast.
         order = np.lexsort([*own.numbers.T[::-1], *codes.T[::-1]])
         ordered = structs.replace(
@@ -110,11 +109,10 @@ class _AddedRows(Struct, frozen=True, eq=False):
         own, weights = self.table, times[self.parts]
         rows = weights.nonzero()[0]
         weights = weights[rows]
-        words, codes = _used(own.vocabulary, own.text_codes[rows])
         return collect_rows(
             own.schema,
-            words,
-            codes,
+            own.vocabulary,
+            own.text_codes[rows],
             own.numbers[rows],
             own.counts[rows] * weights[:, None],
             [ExactSums.of_integers(column.integers[rows] * weights) for column in own.sums],
@@ -163,15 +161,9 @@ class _CopiedRows(Struct, frozen=True, eq=False):
         if self.copies is not None:
             number = np.arange(len(rows)) - np.repeat(counts.cumsum() - counts, counts)
             codes[:, own.schema.texts.index(_SEQUENCE)] = self.copies[rows, number]
-        words, codes = _used(own.vocabulary, codes)
         sums = [column.take(rows) for column in own.sums]
-        return collect_rows(own.schema, words, codes, own.numbers[rows], own.counts[rows], sums)
-
-
-def _used(words: tuple[str, ...], codes: IntArray) -> tuple[tuple[str, ...], IntArray]:
-    """The words that codes point into, without sorting them again, and the codes into these."""
-    used = np.bincount(codes.reshape(-1), minlength=len(words)) > 0
-    return tuple(compress(words, used.tolist())), (used.cumsum() - 1)[codes]
+        columns = (own.numbers[rows], own.counts[rows], sums)
+        return collect_rows(own.schema, own.vocabulary, codes, *columns)
 
 
 def _of_part(table: Table, part: int) -> Table:

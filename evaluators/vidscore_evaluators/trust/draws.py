@@ -17,7 +17,7 @@ from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.runtime import Progress, map_in_order
 from vidscore_evaluators.tally import Tally
 from vidscore_evaluators.trust.drawn_tallies import DrawnTallies
-from vidscore_evaluators.trust.parts import sides_of_parts
+from vidscore_evaluators.trust.parts import drawn_parts, sides_of_parts
 from vidscore_evaluators.trust.systems import Contest, Drawn, Request, bare_report
 
 DRAWS_PER_JOB = 50
@@ -72,10 +72,11 @@ class Draws(Struct, frozen=True, eq=False):
 
 def sequence_tallies(evaluator: Evaluator[Any], contest: Contest) -> list[list[Tally]]:
     """For each system, the tallies of its parts in the order of `drawn_parts`; tables only."""
-    truth = list(sides_of_parts(contest, contest.truth))
+    parts = drawn_parts(contest)
+    truth = list(sides_of_parts(parts, contest.truth))
     return [
-        [_bare_tally(evaluator, *sides) for sides in zip(truth, parts, strict=True)]
-        for parts in (sides_of_parts(contest, side) for side in contest.systems.values())
+        list(map(partial(_bare_tally, evaluator), truth, sides_of_parts(parts, detections)))
+        for detections in contest.systems.values()
     ]
 
 

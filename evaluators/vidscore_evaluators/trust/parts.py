@@ -9,7 +9,7 @@ are also right where neighbours are alike, because such frames stay together. So
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
 import numpy as np
@@ -42,15 +42,16 @@ class Part(Struct, frozen=True):
         return sequence.take_frames((numbers >= self.first) & (numbers < self.end))
 
 
-def sides_of_parts(contest: Contest, side: Annotations) -> Iterator[Annotations]:
-    """The frames of each part, in the order of `drawn_parts`.
+def sides_of_parts(parts: Sequence[Part], side: Annotations) -> Iterator[Annotations]:
+    """The frames of each part.
 
     Args:
-        contest: The systems, and the truth whose sequences or frames are drawn.
+        parts: The parts, sorted by sequence; see `drawn_parts`.
         side: The truth, or a system.
     """
-    parts = groupby(drawn_parts(contest), lambda part: part.key)
-    for sequence, (_, own) in zip(by_sequence(side, contest.sequences), parts, strict=True):
+    groups = [(key, list(own)) for key, own in groupby(parts, lambda part: part.key)]
+    sequences = by_sequence(side, [key for key, _ in groups])
+    for sequence, (_, own) in zip(sequences, groups, strict=True):
         yield from (part.of(sequence) for part in own)
 
 

@@ -16,7 +16,7 @@ from vidscore_evaluators.trust.comparisons import Comparison, compare_systems
 from vidscore_evaluators.trust.differences import Verdict
 from vidscore_evaluators.trust.drawn_tallies import pack_parts
 from vidscore_evaluators.trust.draws import score_draws, scores_by_key, sequence_tallies
-from vidscore_evaluators.trust.parts import sides_of_parts
+from vidscore_evaluators.trust.parts import drawn_parts, sides_of_parts
 from vidscore_evaluators.trust.resampling import draw_sequences
 from vidscore_evaluators.trust.systems import Contest, Drawn
 
@@ -110,11 +110,11 @@ def test_a_draw_of_each_frame_once_has_the_scores_of_all(name: str) -> None:
 
 def test_frames_that_only_detections_have_are_in_a_part() -> None:
     truth = images(np.array([1, 1, 1, 1]))
-    contest = Contest.of(truth, {}, drawn=Drawn.FRAMES)
+    parts = drawn_parts(Contest.of(truth, {}, drawn=Drawn.FRAMES))
     more = make_annotations(
         {("", "images"): {number: [Thing((0.0, 0.0, 9.0, 9.0))] for number in range(12)}}, arity=4
     )
-    numbers = [part.frame_numbers.tolist() for part in sides_of_parts(contest, more)]
+    numbers = [part.frame_numbers.tolist() for part in sides_of_parts(parts, more)]
     assert numbers == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
 
 

@@ -27,6 +27,7 @@ from vidscore_evaluators.annotations import (
     concatenate,
     frame_list,
     key_columns,
+    rows_by_sequence,
     sequence_name,
 )
 from vidscore_evaluators.arrays import (
@@ -275,17 +276,15 @@ def restrict(specification: BenchmarkSpec, truth: Annotations) -> Annotations:
     if not specification.sequences:
         return truth
     specs = {sequence.key: sequence for sequence in specification.sequences}
-    named = [index for index, key in enumerate(truth.sequences) if key in specs]
-    if not named:
+    if specs.keys().isdisjoint(truth.sequences):
         return truth
     keep = np.ones(truth.frame_count, dtype=np.bool_)
     flags = truth.frame_flags.copy()
-    order = np.argsort(truth.frame_sequences, kind="stable")
-    bounds = np.searchsorted(truth.frame_sequences[order], np.arange(len(truth.sequences) + 1))
     faults: list[Fault] = []
-    for index in named:
-        rows = order[bounds[index] : bounds[index + 1]]
-        sequence = specs[truth.sequences[index]]
+    for key, rows in rows_by_sequence(truth).items():
+        sequence = specs.get(key)
+        if sequence is None:
+            continue
         numbers = truth.frame_numbers[rows]
         faults.extend(_outside(sequence, numbers))
         evaluated = sequence.evaluated_frames

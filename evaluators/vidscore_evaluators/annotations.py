@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntFlag, StrEnum
-from itertools import repeat
+from itertools import pairwise, repeat
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ from vidscore_evaluators.arrays import (
     distinct,
     expand_runs,
     marked,
+    run_starts,
     starts_from_counts,
 )
 from vidscore_evaluators.masks import Masks, concatenate_masks, no_masks
@@ -465,6 +466,15 @@ def frame_keys(annotations: Annotations) -> list[tuple[SequenceKey, int]]:
             annotations.frame_sequences.tolist(), annotations.frame_numbers.tolist(), strict=True
         )
     ]
+
+
+def rows_by_sequence(side: Annotations) -> dict[SequenceKey, IntArray]:
+    """Frame rows of each sequence that has any, in the order of the table of sequences."""
+    order = np.argsort(side.frame_sequences, kind="stable")
+    first = run_starts(side.frame_sequences[order])
+    keys = [side.sequences[row] for row in side.frame_sequences[order[first]].tolist()]
+    bounds = pairwise([*first.tolist(), len(order)])
+    return {key: order[begin:end] for key, (begin, end) in zip(keys, bounds, strict=True)}
 
 
 def with_arity(frames: Annotations, arity: int | None) -> Annotations:

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.annotations import Annotations, SequenceKey, rows_by_sequence
 from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.feeds.frames import FeedFrame, Schema, Unit, Unsaid
@@ -81,17 +81,9 @@ def read_block(
 
 def numbers_by_sequence(frames: Annotations) -> list[tuple[SequenceKey, IntArray, list[int]]]:
     """For each sequence that has frames: its key, their rows, and their numbers in order."""
-    order = np.argsort(frames.frame_sequences, kind="stable")
-    own = frames.frame_sequences[order]
-    cuts = np.flatnonzero(own[1:] != own[:-1]) + 1
     return [
-        (
-            frames.sequences[frames.frame_sequences[rows[0]]],
-            rows,
-            frames.frame_numbers[rows].tolist(),
-        )
-        for rows in np.split(order, cuts)
-        if len(rows)
+        (key, rows, frames.frame_numbers[rows].tolist())
+        for key, rows in rows_by_sequence(frames).items()
     ]
 
 

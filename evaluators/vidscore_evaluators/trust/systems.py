@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from vidscore_evaluators.alignment import resolve
-from vidscore_evaluators.annotations import Annotations, SequenceKey, Side, sequence_name
+from vidscore_evaluators.annotations import (
+    Annotations,
+    SequenceKey,
+    Side,
+    rows_by_sequence,
+    sequence_name,
+)
 from vidscore_evaluators.arrays import FloatArray, IntArray, distinct
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator, RankKey
@@ -216,12 +221,9 @@ def by_sequence(side: Annotations, keys: Sequence[SequenceKey]) -> Iterator[Anno
         side: Truth or detections.
         keys: The sequences; those that the side lacks have no frames.
     """
-    order = side.frame_sequences.argsort(kind="stable")
-    bounds = side.frame_sequences[order].searchsorted(np.arange(len(side.sequences) + 1)).tolist()
-    runs = dict(zip(side.sequences, pairwise(bounds), strict=True))
+    rows, none = rows_by_sequence(side), np.zeros(0, dtype=np.int64)
     for key in keys:
-        begin, end = runs.get(key, (0, 0))
-        own = side.take_frames(order[begin:end])
+        own = side.take_frames(rows.get(key, none))
         yield replace(own, sequences=(key,), frame_sequences=np.zeros_like(own.frame_sequences))
 
 

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 from msgspec import Struct
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey, concatenate, sequence_name
+from vidscore_evaluators.annotations import (
+    Annotations,
+    SequenceKey,
+    concatenate,
+    rows_by_sequence,
+    sequence_name,
+)
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.figures.overlay import Mark, Overlay
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
@@ -208,9 +213,9 @@ def merged(before: Annotations | None, upload: Annotations) -> Annotations:
     """
     if before is None or before.arity != upload.arity:
         return upload  # a different shape is refused when it is stored
-    own = {key: upload.frame_numbers[rows] for key, rows in _rows_by_sequence(upload)}
+    own = {key: upload.frame_numbers[rows] for key, rows in rows_by_sequence(upload).items()}
     replaced = np.zeros(before.frame_count, dtype=np.bool_)
-    for key, rows in _rows_by_sequence(before):
+    for key, rows in rows_by_sequence(before).items():
         if key in own:
             replaced[rows] = np.isin(before.frame_numbers[rows], own[key])
     return concatenate([before.take_frames(~replaced), upload])
@@ -280,18 +285,7 @@ def _contents(truth: Annotations | None) -> dict[SequenceKey, SequenceContents]:
     if truth is None:
         return {}
     found = {}
-    for key, rows in _rows_by_sequence(truth):
+    for key, rows in rows_by_sequence(truth).items():
         part = truth.take_frames(rows)
         found[key] = SequenceContents(part.frame_count, part.object_count, fingerprint(part))
     return found
-
-
-def _rows_by_sequence(
-    truth: Annotations,
-) -> Iterable[tuple[SequenceKey, np.typing.NDArray[np.int64]]]:
-    """Rows of the frames of each sequence that has any."""
-    order = np.argsort(truth.frame_sequences, kind="stable")
-    owners, starts = np.unique(truth.frame_sequences[order], return_index=True)
-    bounds = pairwise([*starts.tolist(), len(order)])
-    for owner, (start, end) in zip(owners.tolist(), bounds, strict=True):
-        yield truth.sequences[owner], order[start:end]

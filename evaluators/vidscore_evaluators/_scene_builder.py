@@ -52,7 +52,7 @@ _DONT_CARE_BASES: Mapping[Base, Base] = {
 """Base that the matching for don't-care uses, for each base of a criterion."""
 
 
-ROUNDING = 1e-3
+_AREA_TOLERANCE = 1e-3
 """Greatest difference of an area that a format gives from that of its box's corners, as a fraction.
 With any other area, a box could fit every object that lies in it."""
 
@@ -379,7 +379,7 @@ def _as_given(side: Annotations, as_given: AsGiven) -> Annotations:
         columns[ROW] = rows.astype(np.float64)
     if as_given.box_areas and BOX_AREA in columns and side.arity == BOX:
         own, given = box_areas(side.coordinates), columns[BOX_AREA]
-        columns[GIVEN_AREA] = np.where(np.abs(given - own) <= ROUNDING * own, given, own)
+        columns[GIVEN_AREA] = np.where(np.abs(given - own) <= _AREA_TOLERANCE * own, given, own)
     return structs.replace(side, columns=columns)
 
 

@@ -124,7 +124,7 @@ EQUIVALENT: Mapping[str, str] = {
     " => table.row_count < table.schema.first": (
         "as many rows as are kept are all kept by what follows, too"
     ),
-    "tally._sorted_vocabulary: 1 => 2": "numpy takes any negative length for the unknown one",
+    "tally.sorted_vocabulary: 1 => 2": "numpy takes any negative length for the unknown one",
     "tally._group: row_count > _ROWS_TO_COMPARE => row_count >= _ROWS_TO_COMPARE": (
         "both ways of sorting give the same order"
     ),

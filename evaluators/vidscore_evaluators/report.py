@@ -163,17 +163,19 @@ class ReportWarning:
 
 
 _NO_WARNINGS: Deferred[tuple[ReportWarning, ...]] = Deferred.of(())
+_NO_CURVES: Deferred[tuple[Curve, ...]] = Deferred.of(())
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
     """Scores, curves and warnings of a tally; a `Report` adds provenance.
 
-    Equal scores have the same rows, however these are divided into blocks.
+    Equal scores have the same rows, however these are divided into blocks. Curves, which may take
+    longer than all scores, may be computed when they are first read.
     """
 
     blocks: tuple[Block, ...]
-    curves: tuple[Curve, ...] = ()
+    curves: DeferredField[tuple[Curve, ...]] = DeferredField(_NO_CURVES)
     warnings: DeferredField[tuple[ReportWarning, ...]] = DeferredField(_NO_WARNINGS)
 
     def __eq__(self, other: object) -> bool:

@@ -267,17 +267,19 @@ def miss_rates_at(
     """Miss rate at false positives per frame: that of the last point at or below each sample.
 
     Args:
-        true: (P,) true positives in descending confidence.
-        false: (P,) false positives in descending confidence.
+        true: (P, K) true positives in descending confidence.
+        false: (P, K) false positives in descending confidence.
         truth: Real objects, at least one.
         frames: Frames, at least one.
         samples: (S,) false positives per frame.
 
     Returns:
-        (S,) miss rates; 1 before any point.
+        (K, S) miss rates; 1 before any point.
     """
-    rows = np.searchsorted(false / frames, samples, side="right")
-    missed: FloatArray = np.append(truth, truth - true)[rows] / truth
+    columns = np.ascontiguousarray((false / frames).T)
+    rows = np.array([column.searchsorted(samples, side="right") for column in columns])
+    reached = np.vstack([np.zeros_like(true, shape=(1, len(columns))), true])
+    missed: FloatArray = (truth - np.take_along_axis(reached, rows.T, axis=0).T) / truth
     return missed
 
 
@@ -289,10 +291,10 @@ def log_average_miss_rates(found: Ranked, truth: int, frames: int) -> list[float
     """
     if truth == 0:
         return [None] * found.true.shape[1]
+    sampled = miss_rates_at(found.true, found.false, truth, frames, FPPI_SAMPLES)
     values: list[float | None] = []
-    for true, false in zip(found.true.T, found.false.T, strict=True):
-        sampled = miss_rates_at(true, false, truth, frames, FPPI_SAMPLES)
-        logarithms = [math.log10(max(rate, LEAST_MISS_RATE)) for rate in sampled.tolist()]
+    for rates in np.maximum(sampled, LEAST_MISS_RATE).tolist():
+        logarithms = list(map(math.log10, rates))
         values.append(float(10.0 ** (math.fsum(logarithms) / len(logarithms))))
     return values
 

@@ -49,6 +49,7 @@ from vidscore_evaluators.criterion import (
     left_out_table,
     score_measure,
 )
+from vidscore_evaluators.deferred import Deferred
 from vidscore_evaluators.detection._outcome_rows import (
     assigned_builder,
     average_precision,
@@ -315,41 +316,52 @@ class _Precisions:
     def scores(self, thresholds: Iterable[float]) -> Scores:
         """Scores and curves at some of the thresholds."""
         chosen = tuple(dict.fromkeys(thresholds))
-        curves = [curve for entry in self._entries for curve in self._curves(entry, chosen)]
-        return replace(self.bare_scores(chosen), curves=tuple(curves))
+        return replace(
+            self.bare_scores(chosen), curves=Deferred(lambda: tuple(self._curves(chosen)))
+        )
 
     def bare_scores(self, thresholds: tuple[float, ...]) -> Scores:
         """Scores at some of the thresholds, without curves."""
+        columns = self._grid.columns(thresholds)
+        recalls = {number: self._recalls(number, columns) for number in NUMBERS}
         figures = [
-            Figures(entry.domain, entry.label, None, self._measures(entry, thresholds))
+            Figures(entry.domain, entry.label, None, self._measures(entry, columns, recalls))
             for entry in self._entries
         ]
         return Scores((block_of(figures),), warnings=self._warnings)
 
-    def _measures(self, entry: ClassEntry, thresholds: tuple[float, ...]) -> dict[str, Number]:
+    def _measures(
+        self, entry: ClassEntry, columns: Sequence[int], recalls: Mapping[int, _Recalls]
+    ) -> dict[str, Number]:
         values, (m_partial, full) = entry.values, self._means[entry]
         ap_50, ap_75 = (values[column] for column in self._grid.columns((0.5, 0.75)))
-        columns = self._grid.columns(thresholds)
-        recalls = {
-            f"ar_{number}": entry.mean_of(partial(self._recall, number, columns), self._weight)
-            for number in NUMBERS
-        }
         return {
             "ap": mean(values[column] for column in columns),
             "ap_50": ap_50,
             "ap_75": ap_75,
             "ap_m_partial": m_partial,
             "ap_m_full": full,
-            **recalls,
+            **{
+                f"ar_{number}": entry.mean_of(own.__getitem__, self._weight)
+                for number, own in recalls.items()
+            },
         }
 
-    def _recall(self, number: int, columns: Sequence[int], cell: Cell) -> float | None:
-        """Mean recall of a class over thresholds, with only the first detections of a frame."""
-        found = self._found[number].get((cell.domain, cell.label))
-        true = [0 if found is None else int(found[column]) for column in columns]
-        return mean(ratio(count, cell.counts["truth"]) for count in true)
+    def _recalls(self, number: int, columns: Sequence[int]) -> _Recalls:
+        """Mean recall of classes over thresholds, with only the first detections of a frame."""
+        found, none = self._found[number], np.zeros(len(self._grid.thresholds), dtype=np.int64)
+        cells = [cell for entry in self._entries if entry.label is None for cell in entry.cells]
+        true = np.array([found.get((cell.domain, cell.label), none)[columns] for cell in cells])
+        return {
+            cell: mean(ratio(count, cell.counts["truth"]) for count in counts)
+            for cell, counts in zip(cells, true.tolist(), strict=True)
+        }
 
-    def _curves(self, entry: ClassEntry, thresholds: tuple[float, ...]) -> Iterator[Curve]:
+    def _curves(self, thresholds: tuple[float, ...]) -> Iterator[Curve]:
+        for entry in self._entries:
+            yield from self._curves_of(entry, thresholds)
+
+    def _curves_of(self, entry: ClassEntry, thresholds: tuple[float, ...]) -> Iterator[Curve]:
         where = (entry.domain, entry.label)
         yield Curve("ap_by_threshold", self._grid.curve("ap", entry.values), *where)
         levels = LEVELS_101.tolist()
@@ -359,6 +371,10 @@ class _Precisions:
             of_levels = precisions[row * len(levels) : (row + 1) * len(levels)]
             columns = {"recall": levels, "precision": of_levels}
             yield Curve(f"precision_recall_{100 * threshold:g}", columns, *where)
+
+
+_Recalls = Mapping[Cell, float | None]
+"""A recall of each class."""
 
 
 def _frames_of(cell: Cell) -> int:

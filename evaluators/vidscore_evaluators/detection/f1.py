@@ -18,7 +18,7 @@ Notes on what the text leaves open:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -47,6 +47,7 @@ from vidscore_evaluators.criterion import (
     left_out_table,
     score_measure,
 )
+from vidscore_evaluators.deferred import Deferred
 from vidscore_evaluators.detection._outcome_rows import (
     by_class,
     look_at,
@@ -183,13 +184,8 @@ class F1(Criterion[F1Parameters]):
     def scores(self, tally: Tally) -> Scores:
         """Scores at the threshold of the parameters."""
         counts, grid = _CountsByScope(tally.tables[COUNTS]), self._grid
-        curves = tuple(
-            Curve("f1_by_threshold", grid.curve("f1", own.f1), *scope[:2])
-            for scope, own in counts.by_scope.items()
-            if scope.sequence is None
-        )
         bare = self._bare_scores(tally, counts, grid, self.parameters.threshold)
-        return replace(bare, curves=curves)
+        return replace(bare, curves=Deferred(lambda: tuple(counts.curves(grid))))
 
     def grid_scores(self, tally: Tally, parameter: str) -> Mapping[float, Scores]:
         """Scores at every threshold of the grid, without curves."""
@@ -265,6 +261,12 @@ class _CountsByScope:
         """Mean of F1 at one threshold over the classes that have objects."""
         own = self._classes.get(domain, [])
         return mean(counts.f1[column] for counts in own if counts.truth)
+
+    def curves(self, grid: ThresholdGrid) -> Iterator[Curve]:
+        """F1 by threshold, of every scope but single sequences."""
+        for scope, own in self.by_scope.items():
+            if scope.sequence is None:
+                yield Curve("f1_by_threshold", grid.curve("f1", own.f1), *scope[:2])
 
 
 def _count_table(scene: Scene, outcomes: OutcomeArray) -> Table:

@@ -34,6 +34,7 @@ from vidscore_evaluators.criterion import (
     distance_measure,
     left_out_table,
 )
+from vidscore_evaluators.deferred import Deferred
 from vidscore_evaluators.detection._outcome_rows import (
     assigned_builder,
     class_cells,
@@ -220,8 +221,9 @@ class _MissRates:
     def scores(self, threshold: float) -> Scores:
         """Scores and curves at one threshold."""
         [column] = self._grid.columns([threshold])
-        curves = [curve for entry in self._entries for curve in self._curves(entry, column)]
-        return replace(self.bare_scores(threshold), curves=tuple(curves))
+        return replace(
+            self.bare_scores(threshold), curves=Deferred(lambda: tuple(self._curves(column)))
+        )
 
     def bare_scores(self, threshold: float) -> Scores:
         """Scores at one threshold, without curves."""
@@ -240,7 +242,11 @@ class _MissRates:
             "log_amr_m_full": full,
         }
 
-    def _curves(self, entry: ClassEntry, column: int) -> Iterator[Curve]:
+    def _curves(self, column: int) -> Iterator[Curve]:
+        for entry in self._entries:
+            yield from self._curves_of(entry, column)
+
+    def _curves_of(self, entry: ClassEntry, column: int) -> Iterator[Curve]:
         where = (entry.domain, entry.label)
         samples = CURVE_SAMPLES.tolist()
         missed = entry.mean_curve(self._miss_rate_curve(column), len(samples))
@@ -255,8 +261,8 @@ class _MissRates:
         """A function from a class to its miss rates, by rate of false positives, at a threshold."""
 
         def curve(cell: Cell) -> FloatArray:
-            true, false = cell.ranked.true[:, column], cell.ranked.false[:, column]
-            frames = self._frames[cell.domain]
-            return miss_rates_at(true, false, cell.counts["truth"], frames, CURVE_SAMPLES)
+            true, false = cell.ranked.true[:, [column]], cell.ranked.false[:, [column]]
+            truth, frames = cell.counts["truth"], self._frames[cell.domain]
+            return miss_rates_at(true, false, truth, frames, CURVE_SAMPLES).reshape(-1)
 
         return curve

@@ -34,6 +34,7 @@ from vidscore_evaluators.criterion import (
     distance_measure,
     left_out_table,
 )
+from vidscore_evaluators.deferred import Deferred
 from vidscore_evaluators.distances._kernels import (
     cutoff_grid,
     cutoff_parameter,
@@ -326,7 +327,7 @@ class Ospa2(_OspaOfTracks[Ospa2Parameters]):
     def scores(self, tally: Tally) -> Scores:
         """Means over frames and classes, and the mean at each frame number."""
         figures = SetFigures(tally.tables, self.parts, self.parameters.frames)
-        curves = tuple(_curves(tally.tables[CURVE]))
+        curves = Deferred(lambda: tuple(_curves(tally.tables[CURVE])))
         return Scores(figures.blocks(), curves, self.scene_warnings(tally))
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from msgspec import Struct
 
 from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
+from vidscore_evaluators.deferred import Deferred
 from vidscore_evaluators.neovision2._input import CURVE_THRESHOLDS, Neovision2Parameters
 from vidscore_evaluators.report import Block, Curve, Number, ReportWarning, Scores
 from vidscore_evaluators.tally import Table, Tally
@@ -59,9 +60,11 @@ class _Scores:
         )
         return Scores(
             blocks=blocks,
-            curves=(
-                *self._curves(self._domains, domain_points),
-                *self._curves(self._classes, class_points),
+            curves=Deferred(
+                lambda: (
+                    *self._curves(self._domains, domain_points),
+                    *self._curves(self._classes, class_points),
+                )
             ),
             warnings=report_warnings(self._tables["frames"]),
         )

@@ -66,6 +66,7 @@ from vidscore_evaluators.criterion import (
     left_out_table,
     score_measure,
 )
+from vidscore_evaluators.deferred import Deferred
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Averaging, Growth
 from vidscore_evaluators.keys import factorize
@@ -211,12 +212,8 @@ class Hota(TrackingCriterion[HotaParameters]):
     def scores(self, tally: Tally) -> Scores:
         """Means over thresholds, and the figures at each as curves."""
         sums, thresholds = self._sums(tally), self.parameters.thresholds
-        curves = tuple(
-            Curve("hota_by_threshold", levels.curve(thresholds), *scope[:2])
-            for scope, levels in sums.items()
-            if scope.sequence is None
-        )
-        return dataclasses.replace(self._bare_scores(tally, sums, thresholds), curves=curves)
+        bare = self._bare_scores(tally, sums, thresholds)
+        return dataclasses.replace(bare, curves=Deferred(lambda: tuple(_curves(sums, thresholds))))
 
     def grid_scores(self, tally: Tally, parameter: str) -> Mapping[float, Scores]:
         """Scores at every single threshold of the grid, without curves."""
@@ -371,6 +368,13 @@ class _Matching(Struct, frozen=True, eq=False):
             of_matches=self.of_matches[rows],
             passed=self.passed[rows],
         )
+
+
+def _curves(sums: Mapping[Scope, SumsByThreshold], thresholds: Sequence[float]) -> Iterator[Curve]:
+    """The figures at each threshold, of every scope but single sequences."""
+    for scope, levels in sums.items():
+        if scope.sequence is None:
+            yield Curve("hota_by_threshold", levels.curve(thresholds), *scope[:2])
 
 
 def _in_unit_range(candidates: Candidates, minimum: float) -> Candidates:

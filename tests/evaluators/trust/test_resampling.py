@@ -109,6 +109,29 @@ def test_equal_draws_are_scored_once_and_stay_in_place(monkeypatch: pytest.Monke
     assert len(scored) == 3 * len(tallies)
 
 
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [
+        ("f1", "detection.f1"),
+        ("log-amr", "detection.log_average_miss_rate"),
+        ("map", "detection.average_precision"),
+    ],
+)
+def test_draws_compute_no_curves(name: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With many labels, curves take longer than all scores, and nobody reads those of a draw."""
+    evaluator, contest = create_evaluator(name, {"base": "euclidean"}), points_contest()
+    tallies = list(map(pack_parts, sequence_tallies(evaluator, contest)))
+
+    def refused(*arguments: object) -> None:
+        raise AssertionError(f"a curve of {arguments}")
+
+    monkeypatch.setattr(f"vidscore_evaluators.{module}.Curve", refused)
+    found = score_draws(evaluator, tallies, np.ones((1, 5), dtype=np.int64))
+    assert len(found) == len(contest.systems)
+    with pytest.raises(AssertionError, match="a curve of"):
+        evaluator.report(evaluator.tally(contest.truth, contest.systems["sharp"]))
+
+
 @pytest.mark.parametrize("draws_per_job", [1, 3])
 def test_no_score_depends_on_which_draws_are_scored_together(
     draws_per_job: int, monkeypatch: pytest.MonkeyPatch

@@ -85,7 +85,7 @@ def vidscore_calls(code: str) -> Iterator[tuple[str, list[str]]]:
     for call in re.findall(r"(?:^|(?<=[|&;] ))vidscore( [^|&;>]*)?", code):
         words = call.partition(" -- ")[0].split()  # The rest belongs to another program.
         names = words[: 2 if words and words[0] in GROUPS else 1]
-        command = " ".join(name for name in names if re.fullmatch(r"[a-z]+", name))
+        command = " ".join(name for name in names if re.fullmatch(r"[a-z][a-z-]*", name))
         options = [word.partition("=")[0] for word in words if word.startswith("--")]
         if words and words[0] in {"...", "COMMAND"}:
             continue

@@ -112,7 +112,9 @@ SECTIONS: Sections = {
         ),
         "audit": Entry(f"{CLI}.audit:audit", "Show who did what on a server, newest first."),
         "store": Entry(
-            f"{SERVER}.store:store", "Move a site from one store to another.", extra="server"
+            f"{SERVER}.store:store",
+            "Copy a store, and delete teams, while no server uses it.",
+            extra="server",
         ),
         "backup": Entry(
             f"{SERVER}.backup:backup",

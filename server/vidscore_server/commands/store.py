@@ -1,4 +1,4 @@
-"""`vidscore init` and `vidscore store`: create a store, and move one that no server uses."""
+"""`vidscore init` and `vidscore store`: create a store, and change one that no server uses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ from vidscore_cli.secret_output import place_of, secret_output
 
 HERE = "vidscore_server.commands.store"
 
-SECTIONS = {"Stores": {"copy": Entry(f"{HERE}:copy")}}
+SECTIONS = {
+    "Stores": {
+        "copy": Entry(f"{HERE}:copy"),
+        "delete-team": Entry(f"{HERE}:delete_team"),
+    }
+}
 
 COLUMNS = ("table", "rows", "digest")
 
@@ -72,7 +77,7 @@ def check_store(location: str, option: str) -> None:
 
 @click.group("store", cls=CommandTree, sections=SECTIONS)
 def store() -> None:
-    """Move a site from one store to another."""
+    """Copy a store, and delete teams, while no server uses it."""
 
 
 @command(
@@ -117,3 +122,25 @@ def copy(source: str, target: str) -> None:
     ]
     write_records(records, COLUMNS, "table", "-")
     say(f"{shown_location(target)} holds what {shown_location(source)} holds", err=True)
+
+
+@command(
+    "delete-team",
+    examples=(
+        "vidscore store delete-team site.db falcon",
+        "vidscore store delete-team site.db falcon --force",
+    ),
+)
+@click.argument("location", metavar="STORE")
+@click.argument("team", metavar="TEAM")
+@click.option("--force", is_flag=True, help="Delete it even if it has submissions.")
+def delete_team(location: str, team: str, force: bool) -> None:
+    """Delete a team with its submissions, scores, tokens and invitations, for all benchmarks.
+
+    STORE is a file, or the postgresql:// address of a database. Stop the servers first. The audit
+    record, which is append-only, keeps what the team did.
+    """
+    from vidscore_server.domain import administration
+
+    said = administration.delete_team(location, team, force=force)
+    say(f"{team} is deleted: {said}")

@@ -1,12 +1,15 @@
-"""Work on a store without a server: `vidscore init` and `vidscore restore --store`."""
+"""Work on a store without a server: new tokens, restored backups, deleted teams."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import NamedTuple
 
-from vidscore_server.domain.access import new_token
+from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.names import counted
+from vidscore_server.domain.access import new_token, team_faults
 from vidscore_server.domain.backups import check_rows, load_backup
+from vidscore_server.errors import HasSubmissionsError, NotFoundError
 from vidscore_server.runtime import utc_now
 from vidscore_server.store import Transaction, open_store, open_store_beside
 from vidscore_server.store.backup_file import BackupHeader
@@ -83,3 +86,46 @@ def restore(file: Path, location: str) -> BackupHeader:
             return store.submit(command).result()
         finally:
             store.close()
+
+
+def delete_team(location: str, team: str, *, force: bool) -> str:
+    """Delete a team's submissions, scores, tokens and invitations from a store that no server uses.
+
+    Args:
+        location: The store's file, or the address of its database.
+        team: The team.
+        force: Whether to delete it even if it has submissions.
+
+    Returns:
+        What was deleted, in words.
+
+    Raises:
+        InputError: If the team cannot have that name.
+        NotFoundError: If the store has nothing of the team.
+        HasSubmissionsError: If it has submissions and `force` is not set.
+        StoreError: If there is no store, a server uses its file, or it cannot be written.
+    """
+    if faults := team_faults(Role.PARTICIPANT, team):
+        raise InputError(faults)
+
+    def command(transaction: Transaction) -> str:
+        deleted = transaction.delete_team(team)
+        said = ", ".join(counted(count, name[:-1]) for name, count in deleted.items())
+        if not any(deleted.values()):
+            raise NotFoundError(
+                f"there is no token, invitation or submission of a team {team}; `vidscore token "
+                "list` and `vidscore submission list` show the names of teams while a server runs"
+            )
+        if deleted["submissions"] and not force:
+            raise HasSubmissionsError(
+                f"the team {team} has {counted(deleted['submissions'], 'submission')}; --force "
+                "deletes their frames and scores, too, and other teams move up on the leaderboards"
+            )
+        transaction.append_audit(AuditRecord(utc_now(), "server", "delete-team", "site", said))
+        return said
+
+    store = open_store(location, must_exist=True)
+    try:
+        return store.submit(command).result()
+    finally:
+        store.close()

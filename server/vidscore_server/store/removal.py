@@ -1,4 +1,4 @@
-"""Delete the rows of submissions and benchmarks, in parts.
+"""Delete the rows of submissions and benchmarks, in parts, and those of teams.
 
 There may be millions of frames and gigabytes of batches: deleting them at once would block every
 other writer, and all clients that wait for an acknowledgement.
@@ -73,6 +73,21 @@ def delete_remains(connection: Connection, now: int, batches: int) -> bool:
             return False
         batches -= _delete_next(connection, benchmark_id, batches)
     return True
+
+
+def delete_team(connection: Connection, team: str) -> dict[str, int]:
+    """Delete all that belongs to a team, at once: no server may use the store.
+
+    Returns:
+        Number of deleted rows of each table; rows that belong to them are not counted.
+    """
+    own = select(t.tokens.c.token).where(t.tokens.c.team == team)
+    connection.execute(delete(t.responses).where(t.responses.c.caller.in_(own)))
+    connection.execute(delete(t.releases).where(t.releases.c.team == team))
+    return {
+        table.name: connection.execute(delete(table).where(table.c.team == team)).rowcount
+        for table in (t.submissions, t.tokens, t.invitations)
+    }
 
 
 def _delete_next(connection: Connection, benchmark_id: int, batches: int) -> int:

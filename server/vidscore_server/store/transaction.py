@@ -34,7 +34,7 @@ from vidscore_server.store.records import (
     TokenRecord,
     TruthRevisionRecord,
 )
-from vidscore_server.store.removal import delete_frames, delete_remains
+from vidscore_server.store.removal import delete_frames, delete_remains, delete_team
 from vidscore_server.store.tables import from_row, to_microseconds, to_row
 
 
@@ -256,6 +256,11 @@ class Transaction(LiveWriter, Reader):
         """Delete an operation's record."""
         key = t.operations.c.operation == operation
         self._delete(t.operations, key, f"operation {operation}")
+
+    def delete_team(self, team: str) -> dict[str, int]:
+        """Delete all that belongs to a team; see `removal.delete_team`."""
+        self._ids.clear()
+        return delete_team(self._connection, team)
 
     def append_audit(self, record: AuditRecord) -> None:
         """Add to the audit record, which is never changed or deleted."""

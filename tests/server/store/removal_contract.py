@@ -96,6 +96,32 @@ class RemovalContract:
             assert list(reader.truth_payloads("b", 1)) == [b"one", b"two"]
             assert not reader.has_hidden()
 
+    def test_a_deleted_team_leaves_only_what_belongs_to_others(self, store: SqlStore) -> None:
+        put(
+            store,
+            lambda t: t.insert_benchmark(r.benchmark()),
+            lambda t: t.insert_submission(r.submission("other", "blue")),
+            lambda t: t.insert_token(structs.replace(r.token("other"), team="blue")),
+            lambda t: t.put_release(r.release("blue")),
+            lambda t: t.put_tiers(r.tiers(exact=True)),
+            lambda t: t.put_response("other", "id", "digest", b"answer", r.NOON),
+            truth(b"one", b"two"),
+        )
+        others = stored(store)
+        put(
+            store,
+            lambda t: t.insert_submission(r.submission()),
+            lambda t: t.raise_epoch("b", "s", "default"),
+            append(0, 1, 2),
+            derive,
+            lambda t: t.insert_token(r.token()),
+            lambda t: t.put_response("t", "id", "digest", b"answer", r.NOON),
+            lambda t: t.append_audit(r.audit()),
+        )
+        deleted = store.submit(lambda t: t.delete_team("red")).result(60)
+        assert deleted == {"submissions": 1, "tokens": 1, "invitations": 0}
+        assert stored(store) == others + Counter(audit=1)
+
     def test_a_part_is_as_large_as_requested(self, store: SqlStore) -> None:
         """Two batches, or a single large one: each further 64 KiB counts as another batch."""
 

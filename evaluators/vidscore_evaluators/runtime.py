@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import signal
 import threading
@@ -21,11 +22,18 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Self, TypeVar
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
+    from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
     from multiprocessing.context import SpawnContext
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+_NO_SEMAPHORES = {errno.EROFS, errno.ENOSPC, errno.EACCES, errno.ENOENT, errno.ENOSYS}
+
+_ABOUT_SEMAPHORES = (
+    "worker processes need semaphores, which Linux keeps in /dev/shm: mount it as a tmpfs with "
+    "room that this user may write to (in Docker, without --ipc=none)"
+)
 
 Progress = Callable[[int, int], None]
 """Called with (items done, items in all)."""
@@ -52,11 +60,7 @@ class SpawnedPool:
     """
 
     def __init__(self, workers: int) -> None:
-        from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - as in spawn_context
-
-        self._executor = ProcessPoolExecutor(
-            workers, mp_context=spawn_context(), initializer=initialize_worker
-        )
+        self._executor = process_pool(workers, initialize_worker)
 
     def __enter__(self) -> Self:
         """Return the pool; processes start with the first work."""
@@ -75,6 +79,31 @@ class SpawnedPool:
         """
         with terminal_signals_blocked():
             return self._executor.map(work, items)
+
+
+def process_pool(
+    workers: int, initializer: Callable[..., None], *arguments: object
+) -> ProcessPoolExecutor:
+    """A pool of spawned processes, which start with the first work.
+
+    Args:
+        workers: Number of processes.
+        initializer: Called in each process first.
+        arguments: Its arguments.
+
+    Raises:
+        OSError: If the system lacks what processes share; the message says what to do.
+    """
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - as in spawn_context
+
+    try:
+        return ProcessPoolExecutor(
+            workers, mp_context=spawn_context(), initializer=initializer, initargs=arguments
+        )
+    except OSError as error:
+        if error.errno not in _NO_SEMAPHORES:
+            raise
+        raise OSError(error.errno, f"{error.strerror}: {_ABOUT_SEMAPHORES}") from error
 
 
 def spawn_context() -> SpawnContext:

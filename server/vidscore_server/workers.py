@@ -23,7 +23,7 @@ from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.jobs import Job, run_job, run_outcome_job
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.registry import usable_evaluators
-from vidscore_evaluators.runtime import initialize_worker, spawn_context, terminal_signals_blocked
+from vidscore_evaluators.runtime import initialize_worker, process_pool, terminal_signals_blocked
 from vidscore_server.errors import WorkerLostError, WorkFailedError
 from vidscore_server.logs import log, places_of
 from vidscore_server.runtime import end_first, print_nothing
@@ -214,9 +214,7 @@ class _Worker:
 
     def start(self) -> ProcessPoolExecutor:
         """Start the process, which then imports the modules that every job needs."""
-        executor = ProcessPoolExecutor(
-            1, mp_context=spawn_context(), initializer=_initialize, initargs=(self._niceness,)
-        )
+        executor = process_pool(1, _initialize, self._niceness)
         with terminal_signals_blocked():
             self._started = executor.submit(os.getpid)
         self._started.add_done_callback(_log_started)

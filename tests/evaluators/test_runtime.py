@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import platform
 import signal
 import subprocess
 import sys
 import threading
+from typing import NoReturn
 
 import pytest
 
@@ -159,3 +162,30 @@ def test_results_are_in_the_order_of_the_items_with_progress() -> None:
 def test_zero_workers_are_refused() -> None:
     with pytest.raises(ValueError, match="at least 1 worker is needed, not 0"):
         map_in_order(bin, [1], workers=0)
+
+
+# --- Processes that the system refuses
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (
+            errno.EROFS,
+            "Read-only file system: worker processes need semaphores, .*/dev/shm: mount",
+        ),
+        (errno.ENOSPC, "No space left on device: worker processes need semaphores"),
+        (errno.EMFILE, r"Too many open files$"),
+    ],
+)
+def test_a_system_without_semaphores_is_named_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, number: int, said: str
+) -> None:
+    """Python raises the error of `sem_open`, which names no file."""
+
+    def refused(*_: object, **__: object) -> NoReturn:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("multiprocessing.synchronize.SemLock.__init__", refused)
+    with pytest.raises(OSError, match=said):
+        map_in_order(abs, [-1, -2], workers=2)

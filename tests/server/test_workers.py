@@ -154,7 +154,7 @@ async def test_a_worker_that_cannot_be_started_is_started_for_a_later_job(
     try:
         await pool.run(_job())
         with monkeypatch.context() as patch:
-            patch.setattr("vidscore_server.workers.ProcessPoolExecutor", _refused)
+            patch.setattr("vidscore_server.workers.process_pool", _refused)
             [process_id] = pool.process_ids
             os.kill(process_id, signal.SIGKILL)
             for _ in range(3):
@@ -162,7 +162,7 @@ async def test_a_worker_that_cannot_be_started_is_started_for_a_later_job(
                     await pool.run(_job())
         assert await pool.run(_job()) == run_job(_job())
         with monkeypatch.context() as patch:
-            patch.setattr("vidscore_server.workers.ProcessPoolExecutor", _refused)
+            patch.setattr("vidscore_server.workers.process_pool", _refused)
             with pytest.raises(WorkerLostError):
                 await pool.run(_job(mood="crash"))
         assert await pool.run(_job()) == run_job(_job())
@@ -212,7 +212,7 @@ async def test_a_worker_that_starts_too_slowly_and_then_not_at_all_is_started_fo
     try:
         with monkeypatch.context() as patch:
             patch.setattr("vidscore_server.workers.START_S", 0.0)
-            patch.setattr("vidscore_server.workers.ProcessPoolExecutor", _refused)
+            patch.setattr("vidscore_server.workers.process_pool", _refused)
             with pytest.raises(WorkerLostError):
                 await pool.run(_job())
         await until(lambda: not slow.is_alive())

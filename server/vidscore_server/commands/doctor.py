@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from stat import S_IRGRP, S_IROTH
 
 from vidscore_cli.diagnosis import (
     GIBIBYTE,
@@ -22,7 +23,7 @@ from vidscore_cli.session import ExitCode
 def examine_store(location: str, format_: str) -> ExitCode:
     """Inspect a store's file, and print the findings."""
     from vidscore_server.store import is_address
-    from vidscore_server.store.errors import StoreDiskError, StoreError
+    from vidscore_server.store.errors import StoreError
     from vidscore_server.store.sqlite import inspect_store
 
     def store() -> Passed:
@@ -33,10 +34,8 @@ def examine_store(location: str, format_: str) -> ExitCode:
             return Passed("a database", Status.SKIPPED, advice)
         try:
             state = inspect_store(Path(location))
-        except StoreDiskError as error:
-            raise StepFailedError(str(error), "", ExitCode.INPUT) from None
         except StoreError as error:
-            raise StepFailedError(str(error), "name the store's file", ExitCode.INPUT) from None
+            raise StepFailedError(str(error), "", ExitCode.INPUT) from None
         if state.fault:
             advice = "restore a backup into a new store: vidscore restore"
             raise StepFailedError(f"damaged: {state.fault}", advice, ExitCode.INPUT)
@@ -44,10 +43,14 @@ def examine_store(location: str, format_: str) -> ExitCode:
         if state.newer:
             found = f"{size}, tables of revision {state.schema}: written by a newer vidscore"
             raise StepFailedError(found, "upgrade this vidscore", ExitCode.INPUT)
-        if state.schema == state.newest_schema:
-            return Passed(f"{size}, tables of revision {state.schema}")
-        found = f"{size}, tables of revision {state.schema}, newest is {state.newest_schema}"
-        return Passed(found, Status.WARNING, "back it up; the next server brings it up to date")
+        found = f"{size}, tables of revision {state.schema}"
+        if state.schema != state.newest_schema:
+            advice = "back it up; the next server brings it up to date"
+            return Passed(f"{found}, newest is {state.newest_schema}", Status.WARNING, advice)
+        if Path(location).stat().st_mode & (S_IRGRP | S_IROTH):
+            advice = f"it holds hidden truth: chmod 600 {location}"
+            return Passed(f"{found}; other users may read it", Status.WARNING, advice)
+        return Passed(found)
 
     def disk() -> Passed:
         if is_address(location):

@@ -178,7 +178,7 @@ def load_backup(transaction: Transaction, file: BinaryIO) -> BackupHeader:
     header = read_header(file)
     if not header.benchmark:
         if not transaction.is_empty():
-            raise BackupError([Fault("a store that is in use", "an empty one", field="store")])
+            raise BackupError([Fault("a store that is not empty", "an empty one", field="store")])
         _load(transaction, _in_newest_schema(header.schema, read_rows(file)), {})
         return header
     _refuse_taken(transaction, header.benchmark)

@@ -28,10 +28,6 @@ class StoreFullError(StoreError):
     reason: ClassVar[str] = "STORE_FULL"
 
 
-class StoreDiskError(StoreError):
-    """The disk does not let the store be opened; the message says what to do."""
-
-
 class StoreDamagedError(VidscoreError):
     """Stored data is corrupt; a retry does not help."""
 

@@ -26,7 +26,6 @@ from sqlalchemy.exc import DBAPIError
 
 from vidscore_server.store import dump
 from vidscore_server.store.errors import (
-    StoreDiskError,
     StoreError,
     StoreInUseError,
     StoreLostError,
@@ -251,10 +250,13 @@ def _about_disk(path: Path, text: str) -> StoreError:
     """The error of a file, with advice if its disk or its owner may be the cause."""
     disk = os.statvfs(path.parent)
     if disk.f_flag & os.ST_RDONLY:
-        return StoreDiskError(f"{text}; mount the disk for writing, then try again")
+        return StoreError(f"{text}; mount the disk for writing, then try again")
     # SQLite reports an I/O error if there is no room for its shared-memory file.
     if not disk.f_bavail:
-        return StoreDiskError(f"{text}; the disk is full: make room, then try again")
+        return StoreError(f"{text}; the disk is full: make room, then try again")
+    if disk.f_files and not disk.f_favail:
+        few = "the disk has no room for another file: delete some, then try again"
+        return StoreError(f"{text}; {few}")
     return StoreError(f"{text}{_forbidden(path)}")
 
 
@@ -267,7 +269,17 @@ def _forbidden(path: Path) -> str:
         for file in files
         if file.exists() and not os.access(file, wanted, effective_ids=True)
     ]
-    return f"; this user may not read and write {' and '.join(found)}" if found else ""
+    if not found:
+        return ""
+    advice = "be their owner, or give them to this user (chown)"
+    return f"; this user may not read and write {' and '.join(found)}: {advice}"
+
+
+_ADVICE = {
+    "file is not a database": ": name the store's file, or, if it was one, restore a backup",
+    "database disk image is malformed": ": restore a backup into a new store: vidscore restore",
+}
+"""What to do, by what SQLite says."""
 
 
 def _reason(error: Exception) -> str:
@@ -277,9 +289,10 @@ def _reason(error: Exception) -> str:
         case OSError():
             return str(error.strerror)
         case DBAPIError():
-            return str(error.orig)
+            text = str(error.orig)
         case _:
-            return str(error)
+            text = str(error)
+    return text + _ADVICE.get(text, "")
 
 
 def _engine(path: Path) -> Engine:
@@ -419,7 +432,9 @@ def inspect_store(path: Path) -> StoreState:
 def _state(path: Path, connection: Connection) -> StoreState:
     schema = schema_of(connection)
     if schema is None:
-        raise StoreError(f"{path} is a database, but not a store of vidscore")
+        raise StoreError(
+            f"{path} is a database, but not a store of vidscore: name the store's file"
+        )
     found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
     known = revisions()
     return StoreState(

@@ -323,8 +323,8 @@ def test_a_store_of_a_newer_version_is_reported_as_one_that_cannot_be_opened_her
     ("content", "message"),
     [
         (None, "does not exist"),
-        (b"no database at all" * 99, "cannot be read"),
-        (b"", "not a store"),
+        (b"no database at all" * 99, "cannot be read: file is not a database: name the store's"),
+        (b"", "not a store of vidscore: name the store's file"),
     ],
 )
 def test_a_file_that_is_not_a_store_is_reported(
@@ -336,3 +336,14 @@ def test_a_file_that_is_not_a_store_is_reported(
     code, [found, disk] = looked_at("--store", str(store))
     assert (code, found["status"], disk["status"]) == (1, "failed", "skipped")
     assert message in found["found"]
+    assert found["advice"] == ""  # what was found says what to do
+
+
+def test_a_store_that_others_may_read_is_reported(tmp_path: Path) -> None:
+    store = tmp_path / "site.db"
+    initialise(store)
+    store.chmod(0o644)
+    code, [found, _] = looked_at("--store", str(store))
+    assert (code, found["status"]) == (0, "warning")
+    assert "other users may read it" in found["found"]
+    assert f"chmod 600 {store}" in found["advice"]

@@ -227,7 +227,7 @@ async def test_a_site_is_not_restored_over_another(hosted: Hosted, tmp_path: Pat
     assert (status.code, status.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "BACKUP_UNUSABLE")
     async with restored(tmp_path / "new", data):
         pass
-    with pytest.raises(BackupError, match="found a store that is in use, expected an empty one"):
+    with pytest.raises(BackupError, match="found a store that is not empty, expected an empty one"):
         restore(tmp_path / "new" / "backup", str(tmp_path / "new" / "store.db"))
 
 

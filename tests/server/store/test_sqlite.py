@@ -14,6 +14,7 @@ from concurrent.futures import Future, wait
 from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import text
@@ -212,7 +213,8 @@ def test_a_missing_folder_is_an_error_that_names_it(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_a_database_is_an_error_that_names_it(path: Path) -> None:
     path.write_text("notes about a benchmark\n" * 100)
-    with pytest.raises(StoreError, match=f"{path.name} cannot be opened: file is not a database"):
+    said = f"{path.name} cannot be opened: file is not a database: name the store's file"
+    with pytest.raises(StoreError, match=said):
         open_sqlite_store(path)
     assert path.read_text().startswith("notes")
 
@@ -243,6 +245,40 @@ def test_damaged_table_names_are_an_error_that_names_the_file(path: Path) -> Non
     for opened in (open_sqlite_store, open_sqlite_beside, inspect_store):
         with pytest.raises(StoreError, match=f"{path.name} cannot be .*tables are damaged"):
             opened(path)
+
+
+@pytest.mark.parametrize("opened", [open_sqlite_store, inspect_store])
+def test_a_damaged_file_is_an_error_that_says_to_restore_a_backup(
+    path: Path, opened: Callable[[Path], object]
+) -> None:
+    open_sqlite_store(path).close()
+    with path.open("r+b") as file:
+        file.seek(100)  # the first page of tables, after the header
+        file.write(b"\xff" * 400)
+    with pytest.raises(StoreError, match=r"malformed: restore a backup into a new store"):
+        opened(path)
+
+
+@pytest.mark.parametrize(
+    ("free", "said"),
+    [
+        ({"f_bavail": 0}, "the disk is full: make room"),
+        ({"f_favail": 0}, "the disk has no room for another file: delete some"),
+        ({"f_favail": 0, "f_files": 0}, "unable to open database file$"),
+    ],
+)
+def test_a_disk_without_room_for_the_log_is_named(
+    path: Path, monkeypatch: pytest.MonkeyPatch, free: dict[str, int], said: str
+) -> None:
+    """Some file systems, such as btrfs, do not count files: all their counts are 0."""
+    open_sqlite_store(path).close()
+    real = os.statvfs(path.parent)
+    names = [name for name in dir(real) if name.startswith("f_")]
+    disk = SimpleNamespace(**{name: getattr(real, name) for name in names} | free)
+    monkeypatch.setattr("os.statvfs", lambda _: disk)
+    Path(f"{path}-wal").mkdir()
+    with pytest.raises(StoreError, match=said):
+        open_sqlite_store(path)
 
 
 def test_a_lock_that_cannot_be_created_is_an_error_that_names_the_store(path: Path) -> None:
@@ -374,7 +410,10 @@ def test_a_file_of_another_user_is_named(ending: str) -> None:
         file = Path(f"{path}{ending}")
         file.touch()
         file.chmod(0)
-        said = f"store {path} cannot be opened: .*; this user may not read and write {file}$"
+        said = (
+            f"store {path} cannot be opened: .*; this user may not read and write {file}: be "
+            r"their owner, or give them to this user \(chown\)$"
+        )
         with pytest.raises(StoreError, match=said):
             open_sqlite_store(path)
 

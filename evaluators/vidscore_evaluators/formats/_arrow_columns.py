@@ -47,7 +47,11 @@ def expected_type(kind: Kind, found: Any) -> str | None:
 
 
 def rows_of(
-    arrays: Sequence[Any], names: Sequence[str], kinds: Sequence[Kind], source: str, first: int
+    arrays: Sequence[Any],
+    names: Sequence[str],
+    kinds: Sequence[Kind],
+    source: str,
+    places: IntArray,
 ) -> tuple[RowTable, RowChecks]:
     """The rows of some arrays, and their faults.
 
@@ -56,7 +60,7 @@ def rows_of(
         names: Their names.
         kinds: Kinds of their fields.
         source: Name of the file.
-        first: Row number of the first row in the file, from 0.
+        places: (N,) number of each row in the file, from 0.
     """
     columns: list[tuple[str, Kind, Any]] = []
     wrong: list[tuple[BoolArray, str, AnyArray | StringColumn | str, str, str | None]] = []
@@ -64,7 +68,6 @@ def rows_of(
         values, faults = _READERS[kind](array)
         columns.append((name, kind, values))
         wrong.extend((fault[0], name, *fault[1:]) for fault in faults if fault[0].any())
-    places = np.arange(first, first + len(arrays[0]), dtype=np.int64)
     table = RowTable.of(columns, source, places, "entry")
     checks = RowChecks(table)
     for fault in wrong:

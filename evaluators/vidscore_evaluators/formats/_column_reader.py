@@ -18,6 +18,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import BOX, SequenceKey
+from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._arrow_columns import expected_type, rows_of
 from vidscore_evaluators.formats._arrow_masks import COLUMNS as MASK_COLUMNS
@@ -62,8 +63,10 @@ from vidscore_evaluators.formats.source import (
     FaultList,
     Reading,
     ReadOptions,
+    Wanted,
     WantedFrames,
     show_text,
+    wanted_rows,
 )
 from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
@@ -182,7 +185,7 @@ class _Reader(Struct):
         with self.kind.opened(file.path, self.options) as opened:
             self._check_columns(opened, file)
             if not self.tables:  # otherwise, columns would be lost if no file had rows
-                self._add(opened.no_rows(self._names), opened.name, 0, file.partition)
+                self._add_none(opened, file)
             first = 0
             for group in opened.groups():
                 if group.row_count < 0:
@@ -194,13 +197,33 @@ class _Reader(Struct):
 
     def _read_group(self, group: RowGroup, name: str, first: int, file: DataFile) -> None:
         """Read a group of rows, given the number of its first row in the file."""
-        if self._skips(group, name, file):
+        key = self._only_key(group, file)
+        if self._skips(group, key, name, file):
             return
-        if not isinstance(self.options.wanted, WantedFrames):  # otherwise, only some are kept
+        wanted = self.options.wanted
+        if wanted is None or (key is not None and not isinstance(wanted, WantedFrames)):
+            wanted = None  # all of them are
             self._hold(group.row_count, name)
         for arrays in group.batches(self._names):
-            self._add(arrays, name, first, file.partition)
-            first += len(arrays[0])
+            places = np.arange(first, first + len(arrays[0]), dtype=np.int64)
+            first += len(places)
+            if wanted is None:
+                self._add(arrays, name, places, file)
+                continue
+            own = self._own_rows(wanted, arrays, name, file)
+            self._hold(int(own.sum()), name)
+            self._add([array.filter(own) for array in arrays], name, places[own], file)
+
+    def _own_rows(
+        self, wanted: Wanted, arrays: Sequence[Any], source: str, file: DataFile
+    ) -> BoolArray:
+        """(N,) rows that are wanted, or whose sequence or frame cannot be read."""
+        names = [name for name in (*PARTITIONED, "frame") if name in self._names]
+        kinds = [Kind.INTEGER if name == "frame" else Kind.STRING for name in names]
+        chosen = [arrays[self._names.index(name)] for name in names]
+        table, checks = rows_of(chosen, names, kinds, source, np.arange(len(arrays[0])))
+        keys, sequences = sequences_of(_with_partition(table, file.partition))
+        return wanted_rows(wanted, keys, sequences, table.integers["frame"]) | checks.faulty
 
     def _hold(self, rows: int, name: str) -> None:
         self.rows += rows
@@ -214,7 +237,7 @@ class _Reader(Struct):
         """
         with self.kind.opened(file.path, self.options) as opened:
             self._check_columns(opened, file)
-            self._add(opened.no_rows(self._names), opened.name, 0, file.partition)
+            self._add_none(opened, file)
 
     def _key_of(self, file: DataFile) -> SequenceKey | None:
         """The only sequence of a file; None if that requires opening it."""
@@ -229,14 +252,19 @@ class _Reader(Struct):
         self.keys.update(keys)
         return self.options.wanted is not None and any(map(self.options.wanted, keys))
 
-    def _skips(self, group: RowGroup, source: str, file: DataFile) -> bool:
-        """Whether a group has no wanted sequence."""
+    def _only_key(self, group: RowGroup, file: DataFile) -> SequenceKey | None:
+        """The one sequence of a group, from its bounds; None if there are several, or unknown."""
+        if self.options.wanted is None:
+            return None
+        domain, sequence = (self._only_text(group, name, file) for name in PARTITIONED)
+        return None if domain is None or sequence is None else SequenceKey(domain, sequence)
+
+    def _skips(self, group: RowGroup, key: SequenceKey | None, source: str, file: DataFile) -> bool:
+        """Whether a group has no wanted sequence, given the only one, if it is known."""
         if self.options.wanted is None:
             return False
-        domain, sequence = (self._only_text(group, name, file) for name in PARTITIONED)
-        if domain is None or sequence is None:
+        if key is None:
             return not self._is_wanted(self._keys_within(group, source, file))
-        key = SequenceKey(domain, sequence)
         if not self._is_wanted({key}):
             return True
         frames = group.bounds("frame") if isinstance(self.options.wanted, WantedFrames) else None
@@ -270,7 +298,7 @@ class _Reader(Struct):
         kinds = [Kind.STRING] * len(names)
         keys: set[SequenceKey] = set()
         for arrays in group.batches(names):
-            table, _ = rows_of(arrays, names, kinds, source, 0)
+            table, _ = rows_of(arrays, names, kinds, source, np.arange(len(arrays[0])))
             keys.update(sequences_of(_with_partition(table, file.partition))[0])
         return keys
 
@@ -307,26 +335,21 @@ class _Reader(Struct):
             self._masks = MaskReader(self.options) if masked else None
         self._checked = opened.schema
 
-    def _add(
-        self, arrays: Sequence[object], source: str, first: int, partition: Mapping[str, str]
-    ) -> None:
+    def _add_none(self, opened: OpenFile, file: DataFile) -> None:
+        self._add(opened.no_rows(self._names), opened.name, np.arange(0), file)
+
+    def _add(self, arrays: Sequence[object], source: str, places: IntArray, file: DataFile) -> None:
         masks = self._masks
         count = len(self._names) - (0 if masks is None else len(MASK_COLUMNS))
         names, kinds = self.columns.names[:count], self.columns.kinds[:count]
         if masks is None:
-            table, checks = rows_of(arrays, names, kinds, source, first)
+            table, checks = rows_of(arrays, names, kinds, source, places)
         else:
             names, kinds = (*names, *MASK_SIZE), (*kinds, *[Kind.INTEGER] * len(MASK_SIZE))
-            table, checks = rows_of(arrays[:-1], names, kinds, source, first)
+            table, checks = rows_of(arrays[:-1], names, kinds, source, places)
             table = masks.read(arrays[-1], table, checks)
-        _check_partition(table, checks, partition)
-        table = _with_partition(table.without(checks.faulty), partition)
-        wanted = self.options.wanted
-        if isinstance(wanted, WantedFrames):
-            keys, sequences = sequences_of(table)
-            table = table.without(~wanted.of(keys, sequences, table.integers["frame"]))
-            self._hold(len(table), source)
-        self.tables.append(table)
+        _check_partition(table, checks, file.partition)
+        self.tables.append(_with_partition(table.without(checks.faulty), file.partition))
         self.faults.absorb(checks.faults)
         self.skipped += int(checks.faulty.sum())
 

@@ -90,6 +90,23 @@ class WantedFrames(Struct, frozen=True):
         return kept
 
 
+def wanted_rows(
+    wanted: Wanted, keys: Sequence[SequenceKey], sequences: IntArray, frames: IntArray
+) -> BoolArray:
+    """(N,) whether each row is wanted.
+
+    Args:
+        wanted: Which sequences are, or which of their frames.
+        keys: Sequences.
+        sequences: (N,) index of each row's sequence.
+        frames: (N,) number of each row's frame.
+    """
+    if isinstance(wanted, WantedFrames):
+        return wanted.of(keys, sequences, frames)
+    own: BoolArray = np.array([wanted(key) for key in keys], dtype=np.bool_)[sequences]
+    return own
+
+
 class ReadOptions(ReadLimits, frozen=True):
     """Limits, and facts that the files of some formats leave out.
 
@@ -288,12 +305,8 @@ class Source(Struct, frozen=True, eq=False):
         """The wanted frames, over a table of all sequences."""
         annotations = self.annotations
         empty = frozenset(annotations.sequences).difference(annotations.used_sequences)
-        if isinstance(wanted, WantedFrames):
-            keys, sequences = annotations.sequences, annotations.frame_sequences
-            keep = wanted.of(keys, sequences, annotations.frame_numbers)
-        else:
-            own = np.array([wanted(key) for key in annotations.sequences], dtype=np.bool_)
-            keep = own[annotations.frame_sequences]
+        keys, sequences = annotations.sequences, annotations.frame_sequences
+        keep = wanted_rows(wanted, keys, sequences, annotations.frame_numbers)
         kept = annotations.take_frames(keep)
         return replace(
             self,

@@ -54,6 +54,7 @@ from vidscore_evaluators.formats._table import (
 )
 from vidscore_evaluators.formats.generic import (
     COORDINATES,
+    KINDS,
     NamedColumns,
     named_columns,
     read_table,
@@ -70,6 +71,8 @@ from vidscore_evaluators.formats.source import (
 )
 from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
+
+_OR_LEAVE = ", or leave it out if no evaluator needs it"
 
 
 def read_columns(path: InputPath, kind: FileKind, options: ReadOptions) -> Reading:
@@ -321,12 +324,13 @@ class _Reader(Struct):
             around = COORDINATES[BOX] if masked and not given_coordinates(plain) else ()
             folders = [name for name in file.partition if name not in plain]
             columns = named_columns([*plain, *folders, *around], opened.name)
-        for name, kind in zip(plain, columns.kinds, strict=False):
+        for name, meant, kind in zip(plain, columns.names, columns.kinds, strict=False):
             found = opened.schema.field(name).type
             wanted = expected_type(kind, found)
             if wanted is not None:
-                what = f"type {found}"[:80]
-                faults.append(Fault(what, wanted, source=opened.name, field=f"column {name}"))
+                advice = "cast it when you write the file" + ("" if meant in KINDS else _OR_LEAVE)
+                fault = Fault(f"type {found}"[:80], wanted, opened.name, advice=advice)
+                faults.append(replace(fault, field=f"column {name}"))
         if faults:
             raise InputError(faults)
         if self._columns is None:

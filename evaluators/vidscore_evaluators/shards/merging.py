@@ -101,23 +101,26 @@ def merge_files(paths: Sequence[DataPath]) -> Merged:
     def loader(path: DataPath) -> Load:
         return lambda: read_at(path, "a tally file", ReadLimits())
 
-    repeated = [path for path, count in Counter(paths).items() if count > 1]
-    if repeated:
-        raise InputError([Fault("the file twice", "each once", str(path)) for path in repeated])
-    return merge_shards({str(path): loader(path) for path in paths})
+    repeated = [
+        Fault("the file twice", "each once", str(path))
+        for path, count in Counter(paths).items()
+        if count > 1
+    ]
+    return merge_shards({str(path): loader(path) for path in paths}, repeated)
 
 
-def merge_shards(sources: Mapping[str, Load]) -> Merged:
+def merge_shards(sources: Mapping[str, Load], known_faults: Sequence[Fault] = ()) -> Merged:
     """Merge the tallies of shards, which are read twice, so that not all are held at once.
 
     Args:
         sources: By name, a function that reads the bytes of each.
+        known_faults: Faults that are reported with those of the files.
 
     Raises:
         InputError: As for `merge_files`.
     """
     headers, faults = _headers(sources)
-    faults.extend(_faults_between(headers))
+    faults = [*known_faults, *faults, *_faults_between(headers)]
     if faults:
         raise InputError(faults)
     ordered = sorted(headers, key=lambda name: headers[name].shard)

@@ -350,6 +350,8 @@ def test_a_wrong_type_is_named_with_file_and_column(
     (fault,) = validate_file(path)
     assert fault.place == f"{path}, column {column}"
     assert fault.expected == f"a column of {expected}"
+    assert (fault.advice or "").startswith("cast it")
+    assert ("leave it out" in str(fault)) == (column == "area")
 
 
 def test_columns_have_the_names_of_generic_csv(tmp_path: Path) -> None:

@@ -98,8 +98,14 @@ def test_a_repeated_shard_is_named_with_both_files(files: list[Path]) -> None:
     )
 
 
-def test_a_file_that_is_named_twice_is_refused(files: list[Path]) -> None:
-    assert faults_of([*files, files[2]]) == f"{files[2]}: found the file twice, expected each once"
+def test_a_file_that_is_named_twice_is_refused_with_all_other_faults(files: list[Path]) -> None:
+    twice = f"{files[2]}: found the file twice, expected each once"
+    assert faults_of([*files, files[2]]) == twice
+    files[1].write_bytes(files[1].read_bytes()[:-1])
+    text = faults_of([files[1], files[2], files[2]])
+    assert twice in text
+    assert f"{files[1]}: this is not a complete tally file" in text
+    assert f"no usable tally file of shard 1/{COUNT}, 2/{COUNT}" in text
 
 
 def test_a_file_of_other_data_is_named_whichever_is_first(

@@ -12,13 +12,12 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import AnyArray
@@ -26,33 +25,36 @@ from vidscore_evaluators.errors import TallyError
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.report import FrameExample
 from vidscore_evaluators.shards.dealing import Shard, shard_number, shards_of_frames
+from vidscore_evaluators.shards.readings import Readings
 from vidscore_evaluators.shards.runs import Run, run_to_dict
 from vidscore_evaluators.shards.tally_files import shard_from_bytes, shard_to_bytes
-from vidscore_evaluators.shards.tallying import CheckedData, Places
+from vidscore_evaluators.shards.tallying import CheckedData, Places, ShardTally
 
 _SUFFIX = ".tally"
 
 
-class ShardIndex(Struct, frozen=True):
-    """The inputs of the shards of a scoring.
+class ShardInputs(Struct, frozen=True):
+    """The inputs of a shard, as they were read now.
 
     Attributes:
-        run: What they have in common.
-        keys: For each shard, in order, a digest of its inputs.
-        places: Present places of the frames that warnings of reading cite, in any shard.
+        key: A digest of them.
+        run: What it has in common with the other shards.
+        places: Places of the frames that warnings of reading cite.
+        readings: Results of reading its part; None if it has read the whole data.
     """
 
+    key: str
     run: Run
-    keys: tuple[str, ...]
     places: Places
+    readings: Readings | None
 
 
-def index_of(data: CheckedData, count: int) -> ShardIndex:
-    """The index of data that has been read.
+def inputs_of(data: CheckedData, shards: Sequence[Shard]) -> list[ShardInputs]:
+    """The inputs of some shards.
 
     Args:
-        data: The data.
-        count: Number of shards.
+        data: The data; if a shard has read only its part, it is the only one.
+        shards: The shards, at least one.
     """
     scoring = {
         name: value
@@ -61,18 +63,19 @@ def index_of(data: CheckedData, count: int) -> ShardIndex:
     }
     common = json.dumps(scoring, sort_keys=True).encode()
     pair = data.part.pair
-    places = [
-        _places(source, count, data.run.cut_frames) for source in (pair.truth, pair.detections)
-    ]
-    keys = []
-    for row, sides in enumerate(data.sides_by_shard(count)):
+    of_truth, of_detections = (
+        _places(source, shards, data.run.cut_frames) for source in (pair.truth, pair.detections)
+    )
+    cited = data.cited_places()
+    found = []
+    for *places, sides in zip(of_truth, of_detections, data.sides_of_each(shards), strict=True):
         digest = hashlib.blake2b(common, digest_size=20)
         for side in sides:
             _add_columns(digest, side)
-        for of_side in places:
-            digest.update(of_side[row])
-        keys.append(digest.hexdigest())
-    return ShardIndex(data.run, tuple(keys), data.cited_places())
+        for place in places:
+            digest.update(place)
+        found.append(ShardInputs(digest.hexdigest(), data.run, cited, data.readings))
+    return found
 
 
 def _add_columns(digest: hashlib.blake2b, side: Annotations) -> None:
@@ -118,13 +121,14 @@ def _add(digest: hashlib.blake2b, name: str, column: AnyArray) -> None:
     digest.update(np.ascontiguousarray(column).tobytes())
 
 
-def _places(source: Source, count: int, cut_frames: int | None) -> list[bytes]:
+def _places(source: Source, shards: Sequence[Shard], cut_frames: int | None) -> list[bytes]:
     """For each shard, a digest of the places of its frames in the files of a side."""
-    numbers = shards_of_frames(source.annotations, count, cut_frames)
+    numbers = shards_of_frames(source.annotations, shards[0].count, cut_frames)
     order = np.argsort(numbers, kind="stable")
-    bounds = np.searchsorted(numbers[order], np.arange(1, count + 2))
+    dealt = numbers[order]
     digests = []
-    for first, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+    for shard in shards:
+        first, end = np.searchsorted(dealt, (shard.number, shard.number + 1)).tolist()
         digest = hashlib.blake2b(source.name.encode(), digest_size=20)
         if source.positions is not None:
             rows = order[first:end]
@@ -149,26 +153,28 @@ class RunFolder:
         with self._naming():
             path.mkdir(parents=True, exist_ok=True)
 
-    def kept(self, index: ShardIndex) -> dict[Shard, bytes]:
+    def kept(self, inputs: Mapping[Shard, ShardInputs]) -> dict[Shard, bytes]:
         """Tally files of the shards that are kept here, as files of this run.
 
         Args:
-            index: The inputs of the shards. A damaged file counts as missing.
+            inputs: The inputs of each shard. A damaged file counts as missing.
         """
         found: dict[Shard, bytes] = {}
-        for shard, key in zip(Shard.all_of(len(index.keys)), index.keys, strict=True):
+        for shard, now in inputs.items():
             try:
-                tally = shard_from_bytes(self._file(key).read_bytes())
+                tally = shard_from_bytes(self._file(now.key).read_bytes())
             except (OSError, TallyError):
                 continue
             # Places that it cites in other shards may have changed.
             own = {
                 example: place
                 for example, place in tally.places.items()
-                if _shard_of(example, shard.count, index.run.cut_frames) == shard.number
+                if _shard_of(example, shard.count, now.run.cut_frames) == shard.number
             }
-            places = {**own, **index.places}
-            found[shard] = shard_to_bytes(replace(tally, run=index.run, shard=shard, places=places))
+            places = {**own, **now.places}
+            found[shard] = shard_to_bytes(
+                ShardTally(now.run, shard, tally.tallies, places, now.readings)
+            )
         return found
 
     def keep(self, key: str, tally: bytes) -> None:

@@ -17,7 +17,7 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats.source import Source
-from vidscore_evaluators.jobs import PartArray, frames_of_part, tally_in_parts
+from vidscore_evaluators.jobs import frames_of_part, tally_in_parts
 from vidscore_evaluators.plausibility.sample import SAMPLE, block_sequence
 from vidscore_evaluators.plausibility.summary import EXAMPLES
 from vidscore_evaluators.preparation import checked_truth
@@ -103,12 +103,21 @@ class CheckedData(Struct, frozen=True, eq=False):
 
     def sides_of(self, shard: Shard) -> tuple[Annotations, Annotations]:
         """Evaluated truth and detections of the sequences of a shard."""
-        return self._cut(self._numbers(shard.count), shard)
+        return next(self.sides_of_each([shard]))
 
-    def sides_by_shard(self, count: int) -> Iterator[tuple[Annotations, Annotations]]:
-        """The sides of each of `count` shards, in order; names are dealt once for all of them."""
-        numbers = self._numbers(count)
-        return (self._cut(numbers, shard) for shard in Shard.all_of(count))
+    def sides_of_each(self, shards: Sequence[Shard]) -> Iterator[tuple[Annotations, Annotations]]:
+        """The sides of some shards, at least one; names are dealt once for all of them."""
+        of_truth, of_detections = (
+            shards_of_frames(side, shards[0].count, self.run.cut_frames)
+            for side in (self.truth, self.detections)
+        )
+        return (
+            (
+                frames_of_part(self.truth, of_truth, shard.number),
+                frames_of_part(self.detections, of_detections, shard.number),
+            )
+            for shard in shards
+        )
 
     def tally(
         self, shard: Shard, *, workers: int = 1, progress: Progress | None = None
@@ -143,21 +152,6 @@ class CheckedData(Struct, frozen=True, eq=False):
                 yield warning.example
         if self.readings is not None:
             yield from cited(self.readings)
-
-    def _cut(
-        self, numbers: tuple[PartArray, PartArray], shard: Shard
-    ) -> tuple[Annotations, Annotations]:
-        of_truth, of_detections = numbers
-        return (
-            frames_of_part(self.truth, of_truth, shard.number),
-            frames_of_part(self.detections, of_detections, shard.number),
-        )
-
-    def _numbers(self, count: int) -> tuple[PartArray, PartArray]:
-        cut = self.run.cut_frames
-        return shards_of_frames(self.truth, count, cut), shards_of_frames(
-            self.detections, count, cut
-        )
 
     def _places(self, tallies: Sequence[Tally]) -> Places:
         summaries = {id(tally.input_summary): tally.input_summary for tally in tallies}

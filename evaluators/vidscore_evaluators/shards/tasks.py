@@ -11,15 +11,16 @@ import os
 import pickle
 import secrets
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future, as_completed
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct, field, structs
 
-from vidscore_evaluators.errors import EvaluatorVersionError, Fault, ParameterError
+from vidscore_evaluators.errors import EvaluatorVersionError, Fault, InputError, ParameterError
 from vidscore_evaluators.formats import Pair
 from vidscore_evaluators.formats._files import STANDARD_INPUT
 from vidscore_evaluators.formats.source import ReadLimits, Source, Wanted
@@ -38,7 +39,7 @@ from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.shards.dealing import Shard, check_cut
 from vidscore_evaluators.shards.merging import Merged, merge_shards
 from vidscore_evaluators.shards.readings import wanted_by
-from vidscore_evaluators.shards.run_folders import RunFolder, ShardIndex, index_of
+from vidscore_evaluators.shards.run_folders import RunFolder, ShardInputs, inputs_of
 from vidscore_evaluators.shards.tally_files import shard_to_bytes
 from vidscore_evaluators.shards.tallying import CheckedData
 from vidscore_evaluators.specification import BenchmarkSpec
@@ -54,7 +55,6 @@ class ScoringTask(Struct, frozen=True):
         choice: How both are read, and which part is scored.
         folder: The folder that relative paths start from.
         software: Versions that must be installed wherever it runs.
-        in_parts: Whether a shard may read only its sequences, if the formats allow it.
         scoring: Identifies the scoring. A process keeps data for one scoring only, because other
             inputs of a reading may have changed since.
     """
@@ -65,7 +65,6 @@ class ScoringTask(Struct, frozen=True):
     choice: DataChoice
     folder: Path = field(default_factory=Path.cwd)
     software: Mapping[str, str] = field(default_factory=software_versions)
-    in_parts: bool = True
     scoring: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def __post_init__(self) -> None:
@@ -127,31 +126,34 @@ def reports_by(
     return score_by(executor, task, shards=shards, progress=progress).reports
 
 
-def score_shard(task: ScoringTask, shard: Shard) -> bytes:
+def score_shard(task: ScoringTask, shard: Shard, key: str | None = None) -> bytes:
     """Score a shard in the calling process; returns the bytes of its tally file.
+
+    Args:
+        task: The scoring.
+        shard: The shard.
+        key: The digest that its inputs have, if they have been read before.
 
     Raises:
         EvaluatorVersionError: If the installed versions differ from those of the task.
-        InputError: With every fault of the data.
+        InputError: With every fault of the data; or if its inputs have changed.
     """
-    _check_software(task)
-    sides = (task.path_of(task.truth), task.path_of(task.detections))
-    wanted = None
-    if task.in_parts:
-        wanted = wanted_by(shard, task.local_specification(), *sides, task.choice)
-    data = _checked(task) if wanted is None else _read(task, wanted)
+    data = _data_of(task, shard)
+    if key is not None and inputs_of(data, [shard])[0].key != key:
+        found, expected = "data that changes", "files that stay as they are while they are scored"
+        raise InputError([Fault(found, expected, f"shard {shard}", advice="start again")])
     return shard_to_bytes(data.tally(shard))
 
 
-def index_shards(task: ScoringTask, count: int) -> ShardIndex:
-    """Read the data and return the inputs that each shard of it depends on.
+def inputs_of_shards(task: ScoringTask, shards: Sequence[Shard]) -> list[ShardInputs]:
+    """Read the data and return the inputs of shards: of the first, if each reads its own part.
 
     Raises:
         EvaluatorVersionError: If the installed versions differ from those of the task.
         InputError: With every fault of the data.
     """
-    _check_software(task)
-    return index_of(_checked(task), count)
+    data = _data_of(task, shards[0])
+    return inputs_of(data, shards if data.readings is None else shards[:1])
 
 
 def score_by(
@@ -169,7 +171,8 @@ def score_by(
         task: The scoring.
         shards: Number of shards.
         run_folder: Folder in which finished shards are looked up first, and kept.
-        progress: Called with (shards done, shards in all).
+        progress: Called with (shards done, shards in all); with a run folder, a shard counts twice:
+            when its inputs have been read, and when it is done.
 
     Raises:
         EvaluatorVersionError: If other versions are installed where tasks run.
@@ -177,28 +180,30 @@ def score_by(
     """
     check_cut(create_evaluators(task.specification, files=True), task.choice.cut_frames)
     wanted = Shard.all_of(shards)
-    folder = index = None
+    folder = None
+    keys: dict[Shard, str] = {}
     done: dict[Shard, bytes] = {}
     if run_folder is not None:
-        # Changes can only be detected in data that was read.
-        task = structs.replace(task, in_parts=False)
         folder = RunFolder(run_folder)
-        index = executor.submit(index_shards, task, shards).result()
-        done = folder.kept(index)
+        inputs = _all_inputs(executor, task, wanted, progress)
+        keys = {shard: one.key for shard, one in inputs.items()}
+        done = folder.kept(inputs)
     pending = {
-        executor.submit(score_shard, task, shard): shard for shard in wanted if shard not in done
+        executor.submit(score_shard, task, shard, keys.get(shard)): shard
+        for shard in wanted
+        if shard not in done
     }
 
     def take(shard: Shard, tally: bytes) -> None:
         done[shard] = tally
-        if folder is not None and index is not None:
-            folder.keep(index.keys[shard.number - 1], tally)
+        if folder is not None:
+            folder.keep(keys[shard], tally)
 
     try:
-        _report(progress, len(done), shards)
+        _report(progress, len(keys) + len(done), len(keys) + shards)
         for future in as_completed(pending):
             take(pending[future], future.result())
-            _report(progress, len(done), shards)
+            _report(progress, len(keys) + len(done), len(keys) + shards)
     finally:
         _cancel(pending)
         for future, shard in pending.items():
@@ -209,12 +214,29 @@ def score_by(
     return merge_shards({f"shard {shard}": partial(done.__getitem__, shard) for shard in wanted})
 
 
+def _all_inputs(
+    executor: Executor, task: ScoringTask, shards: Sequence[Shard], progress: Progress | None
+) -> dict[Shard, ShardInputs]:
+    """The inputs of all shards: changes can only be detected in data that was read."""
+    found = executor.submit(inputs_of_shards, task, shards).result()
+    inputs = dict(zip(shards, found, strict=False))
+    rest = shards[len(inputs) :]
+    pending = {executor.submit(inputs_of_shards, task, [shard]): shard for shard in rest}
+    try:
+        for future in as_completed(pending):
+            _report(progress, len(inputs), 2 * len(shards))
+            [inputs[pending[future]]] = future.result()
+    finally:
+        _cancel(pending)
+    return inputs
+
+
 def _report(progress: Progress | None, done: int, count: int) -> None:
     if progress is not None:
         progress(done, count)
 
 
-def _cancel(pending: Mapping[Future[bytes], Shard]) -> None:
+def _cancel(pending: Iterable[Future[Any]]) -> None:
     for future in pending:
         future.cancel()
 
@@ -233,6 +255,14 @@ def _checked(task: ScoringTask) -> CheckedData:
             _held.clear()
             _held[key] = _read(task)
         return _held[key]
+
+
+def _data_of(task: ScoringTask, shard: Shard) -> CheckedData:
+    """The data that a shard reads: its part, if the formats allow it, or everything."""
+    _check_software(task)
+    sides = (task.path_of(task.truth), task.path_of(task.detections))
+    wanted = wanted_by(shard, task.local_specification(), *sides, task.choice)
+    return _checked(task) if wanted is None else _read(task, wanted)
 
 
 def _check_software(task: ScoringTask) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -73,9 +74,13 @@ def test_a_sequence_with_empty_truth_is_unknown_to_a_part_as_to_the_whole(tmp_pa
     (folder / "gt" / "gt.txt").write_text("")
     (folder / "seqinfo.ini").unlink()  # It names the frames of the sequence.
     task = task_of(sides, "motchallenge", "f1")
-    for one in (task, cut(task), replace(task, in_parts=False)):
+    for read in (
+        partial(merged, tmp_path, task),
+        partial(merged, tmp_path, cut(task)),
+        partial(whole, task),
+    ):
         with pytest.raises(InputError, match="sequence Tower-s2, expected a sequence of the truth"):
-            merged(tmp_path, one)
+            read()
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])

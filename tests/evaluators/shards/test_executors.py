@@ -23,7 +23,7 @@ from vidscore_evaluators.report import Report, report_to_json
 from vidscore_evaluators.runtime import spawn_context
 from vidscore_evaluators.scoring import score
 from vidscore_evaluators.shards.dealing import Shard
-from vidscore_evaluators.shards.tasks import ScoringTask, index_shards, score_by, score_shard
+from vidscore_evaluators.shards.tasks import ScoringTask, inputs_of_shards, score_by, score_shard
 
 
 class Recorder(Executor):
@@ -155,7 +155,8 @@ def test_faults_of_the_data_are_raised_with_file_and_line(
 
 
 @pytest.mark.parametrize(
-    "work", [partial(score_shard, shard=Shard(1, 2)), partial(index_shards, count=2)]
+    "work",
+    [partial(score_shard, shard=Shard(1, 2)), partial(inputs_of_shards, shards=[Shard(1, 2)])],
 )
 def test_a_worker_with_another_version_is_refused(
     scene: Path, work: Callable[[ScoringTask], object]

@@ -146,7 +146,7 @@ def whole(task: ScoringTask) -> list[str]:
             format=task.choice.format_name,
         )
         return list(map(report_to_json, reports))
-    one = score_shard(replace(task, in_parts=False), Shard(1, 1))
+    one = score_shard(task, Shard(1, 1))
     return list(map(report_to_json, merge_shards({"all": lambda: one}).reports))
 
 

@@ -146,8 +146,8 @@ def list_files(
         InputError: If a file is inaccessible.
     """
     digest = hashlib.blake2b(digest_size=16)
-    for name, path in files:
-        digest.update(f"{name}\0{byte_count(path)}\n".encode())
+    for name, path in files:  # whose names need not be UTF-8
+        digest.update(f"{name}\0{byte_count(path)}\n".encode(errors="surrogateescape"))
     return Listing(tuple(sequences), digest.hexdigest(), empty)
 
 

@@ -129,16 +129,20 @@ def _places(source: Source, shards: Sequence[Shard], cut_frames: int | None) -> 
     digests = []
     for shard in shards:
         first, end = np.searchsorted(dealt, (shard.number, shard.number + 1)).tolist()
-        digest = hashlib.blake2b(source.name.encode(), digest_size=20)
+        digest = hashlib.blake2b(_bytes_of(source.name), digest_size=20)
         if source.positions is not None:
             rows = order[first:end]
             owners = source.positions.source_of_frame[rows]
             used, places = np.unique(owners, return_inverse=True)
-            digest.update("\0".join(source.positions.sources[row] for row in used).encode())
+            digest.update(_bytes_of("\0".join(source.positions.sources[row] for row in used)))
             digest.update(places.astype("<i8").tobytes())
             digest.update(source.positions.positions[rows].astype("<i8").tobytes())
         digests.append(digest.digest())
     return digests
+
+
+def _bytes_of(name: str) -> bytes:
+    return name.encode(errors="surrogateescape")  # names of files need not be UTF-8
 
 
 class RunFolder:

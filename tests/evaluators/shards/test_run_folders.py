@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -59,6 +60,19 @@ def test_a_file_that_changes_and_one_that_is_added_score_only_their_shards(tmp_p
     reports, count = scored(task, kept)
     assert (reports, count) == (whole(task), 1)
     assert "beyond_image" in reports[0]
+
+
+def test_names_of_files_and_folders_need_not_be_utf_8(tmp_path: Path) -> None:
+    name = os.fsdecode(b"\xff")
+    for side in (folder := tmp_path / name) / "truth", folder / "detections":
+        try:
+            side.mkdir(parents=True)
+        except OSError:
+            pytest.skip("this file system has only names in UTF-8")
+    for file in write_both(tmp_path, "parquet"):
+        file.rename(folder / file.stem / f"{name}.parquet")
+    task = task_of((folder / "truth", folder / "detections"), "parquet")
+    assert scored(task, folder / "kept") == (whole(task), SHARDS)
 
 
 def test_progress_counts_what_was_read_and_what_is_done(tmp_path: Path) -> None:

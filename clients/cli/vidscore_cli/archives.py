@@ -149,13 +149,19 @@ def archive_options() -> Decorator:
 
 
 def write_tally(
-    part: Selected, choice: ArchiveOptions, *, workers: int, progress: ProgressBar
+    part: Selected,
+    choice: ArchiveOptions,
+    reading: DataChoice,
+    *,
+    workers: int,
+    progress: ProgressBar,
 ) -> None:
     """Score a shard and write its tally file.
 
     Args:
         part: Evaluators, both sides and specification.
         choice: The shard, and the path of its tally file.
+        reading: How the data was read.
         workers: Processes to use.
         progress: Shows the progress.
 
@@ -168,7 +174,7 @@ def write_tally(
     from vidscore_evaluators.shards.tallying import CheckedData
 
     shard, tally = choice.shard or Shard(1, 1), choice.tally or ""
-    data = CheckedData.of(part, choice.cut_frames)
+    data = CheckedData.of(part, reading)
     scored = data.tally(shard, workers=workers, progress=progress.advance)
     write_atomically(data_path(tally), shard_to_bytes(scored))
     frames = data.sides_of(shard)[0].frame_count
@@ -196,7 +202,7 @@ def wanted_of_shard(
 
     check_format_name(data.input_format)
     sides = (data_path(data.truth), data_path(data.detections))
-    reading = _reading(data, selection, choice.cut_frames)
+    reading = reading_of(choice, data, selection)
     return wanted_by(choice.shard, specification, *sides, reading)
 
 
@@ -236,7 +242,7 @@ def merging_by_dask(
         executor = stack.enter_context(dask_executor(address, local_workers))
 
         def merge(data: InputChoice) -> Merged:
-            reading = _reading(data, selection, choice.cut_frames)
+            reading = reading_of(choice, data, selection)
             task = ScoringTask(specification, data.truth, data.detections, reading)
             progress.stage("scoring")
             return score_by(
@@ -246,7 +252,14 @@ def merging_by_dask(
         yield merge
 
 
-def _reading(data: InputChoice, selection: Selection, cut_frames: int | None) -> DataChoice:
+def reading_of(choice: ArchiveOptions, data: InputChoice, selection: Selection) -> DataChoice:
+    """How data is read.
+
+    Args:
+        choice: How sequences are cut.
+        data: The data.
+        selection: The part of it to score.
+    """
     from vidscore_evaluators.preparation import DataChoice
 
     return DataChoice(
@@ -255,7 +268,7 @@ def _reading(data: InputChoice, selection: Selection, cut_frames: int | None) ->
         data.confidence_scale,
         selection,
         data.image_size,
-        cut_frames,
+        choice.cut_frames,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.fingerprint import Fingerprint
 from vidscore_evaluators.installed import software_versions
 from vidscore_evaluators.parameters import parameter_values
+from vidscore_evaluators.preparation import DataChoice
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.selection import Selection
@@ -27,6 +28,8 @@ SHOWN_CHARACTERS = 60
 
 _EVALUATORS = "evaluators"
 _CUT = "frames of a part of a sequence"
+_SCALE = "confidence scale"
+_IMAGE_SIZE = "image size"
 _OF_THE_WHOLE = (
     _EVALUATORS,
     "software",
@@ -36,6 +39,8 @@ _OF_THE_WHOLE = (
     "digest of names and sizes of the files of the detections",
     "warnings of reading",
     _CUT,
+    _SCALE,
+    _IMAGE_SIZE,
 )
 
 
@@ -106,6 +111,8 @@ class Run(Struct, frozen=True, dict=True):
             and counts are compared.
         in_parts: Whether each shard has read only its part.
         cut_frames: Number of frame numbers of a part of a sequence; None if sequences are whole.
+        confidence_scale: How confidences were mapped to numbers from 0 to 1, if they were.
+        image_size: Width and height of every image in pixels, if they were given.
     """
 
     judges: tuple[Judge, ...]
@@ -115,20 +122,38 @@ class Run(Struct, frozen=True, dict=True):
     warnings: tuple[ReportWarning, ...] = ()
     in_parts: bool = False
     cut_frames: int | None = None
+    confidence_scale: str | None = None
+    image_size: tuple[int, int] | None = None
 
     @classmethod
     def of(
         cls,
         evaluators: Sequence[Evaluator[Any]],
-        truth: str,
-        detections: str,
-        warnings: Sequence[ReportWarning],
+        digests: tuple[str, str],
+        warnings: Iterable[ReportWarning],
+        choice: DataChoice,
         *,
         in_parts: bool = False,
     ) -> Run:
-        """Describe a scoring."""
-        judges = tuple(map(Judge.of, evaluators))
-        return cls(judges, software_versions(), truth, detections, tuple(warnings), in_parts)
+        """Describe a scoring.
+
+        Args:
+            evaluators: The evaluators.
+            digests: Those of truth and detections.
+            warnings: Warnings from reading.
+            choice: How both sides were read.
+            in_parts: Whether each shard has read only its part.
+        """
+        return cls(
+            tuple(map(Judge.of, evaluators)),
+            software_versions(),
+            *digests,
+            tuple(warnings),
+            in_parts,
+            choice.cut_frames,
+            choice.confidence_scale,
+            choice.image_size,
+        )
 
     def differences(self, other: Run) -> Iterator[tuple[str, str, str]]:
         """Differences from another run: field, value there, value here."""
@@ -153,7 +178,9 @@ class Run(Struct, frozen=True, dict=True):
             f"{digest} of the truth": self.truth,
             f"{digest} of the detections": self.detections,
             "warnings of reading": _shown(", ".join(warned) or "none"),
-            _CUT: "none" if self.cut_frames is None else str(self.cut_frames),
+            _CUT: str(self.cut_frames or "none"),
+            _SCALE: self.confidence_scale or "none",
+            _IMAGE_SIZE: "none" if self.image_size is None else "{}x{}".format(*self.image_size),
             _EVALUATORS: _shown(", ".join(judge.name for judge in self.judges)),
         }
         for place, judge in enumerate(self.judges):
@@ -184,6 +211,8 @@ def run_to_dict(run: Run) -> dict[str, Any]:
         "warnings": plain_warnings(run.warnings),
         "in_parts": run.in_parts,
         "cut_frames": run.cut_frames,
+        "confidence_scale": run.confidence_scale,
+        "image_size": None if run.image_size is None else list(run.image_size),
     }
 
 
@@ -195,7 +224,7 @@ def run_from_dict(document: Mapping[str, Any]) -> Run:
         KeyError: If a key is missing.
         TypeError: If a value has another type.
     """
-    cut = document["cut_frames"]
+    cut, scale, size = (document[name] for name in ("cut_frames", "confidence_scale", "image_size"))
     return Run(
         judges=tuple(_judge(entry) for entry in typed(list, document["evaluators"])),
         software={name: typed(str, one) for name, one in document["software"].items()},
@@ -204,7 +233,13 @@ def run_from_dict(document: Mapping[str, Any]) -> Run:
         warnings=warnings_from_plain(document["warnings"]),
         in_parts=typed(bool, document["in_parts"]),
         cut_frames=None if cut is None else typed(int, cut),
+        confidence_scale=None if scale is None else typed(str, scale),
+        image_size=None if size is None else _size(*typed(list, size)),
     )
+
+
+def _size(width: Any, height: Any) -> tuple[int, int]:
+    return typed(int, width), typed(int, height)
 
 
 def _judge(entry: Mapping[str, Any]) -> Judge:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import InputError
@@ -20,7 +19,7 @@ from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.jobs import frames_of_part, tally_in_parts
 from vidscore_evaluators.plausibility.sample import SAMPLE, block_sequence
 from vidscore_evaluators.plausibility.summary import EXAMPLES
-from vidscore_evaluators.preparation import checked_truth
+from vidscore_evaluators.preparation import DataChoice, checked_truth
 from vidscore_evaluators.report import FrameExample
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.selection import Selected
@@ -68,33 +67,31 @@ class CheckedData(Struct, frozen=True, eq=False):
     readings: Readings | None = None
 
     @classmethod
-    def of(cls, part: Selected, cut_frames: int | None = None) -> CheckedData:
+    def of(cls, part: Selected, choice: DataChoice) -> CheckedData:
         """Check data that was read.
 
         Args:
             part: Evaluators, both sides and specification.
-            cut_frames: Number of frame numbers of a part of a sequence; None if sequences are
-                whole.
+            choice: How it was read, and whether sequences are cut.
 
         Raises:
             InputError: With every fault of both sides.
             ParameterError: If an evaluator scores whole sequences, and they are cut.
         """
-        check_cut(part.evaluators, cut_frames)
+        check_cut(part.evaluators, choice.cut_frames)
         pair = part.pair
         truth = checked_truth(part.evaluators, pair, part.specification)
         readings, listings = (
-            readings_of(pair, cut_frames),
+            readings_of(pair, choice.cut_frames),
             (pair.truth.listing, pair.detections.listing),
         )
         if readings is None:
-            of_truth, found = fingerprint(truth), fingerprint(pair.detections.annotations)
-            run = Run.of(part.evaluators, str(of_truth), str(found), pair.warnings)
-            return cls(part, truth, replace(run, cut_frames=cut_frames))
-        digests = [listing.digest for listing in listings if listing is not None]
-        listed = [warning for reading in readings for warning in reading.listed]
-        run = Run.of(part.evaluators, digests[0], digests[1], listed, in_parts=True)
-        return cls(part, truth, replace(run, cut_frames=cut_frames), readings)
+            digests = str(fingerprint(truth)), str(fingerprint(pair.detections.annotations))
+            return cls(part, truth, Run.of(part.evaluators, digests, pair.warnings, choice))
+        first, second = (listing.digest for listing in listings if listing is not None)
+        listed = (warning for reading in readings for warning in reading.listed)
+        run = Run.of(part.evaluators, (first, second), listed, choice, in_parts=True)
+        return cls(part, truth, run, readings)
 
     @property
     def detections(self) -> Annotations:

@@ -285,9 +285,7 @@ def _read(task: ScoringTask, wanted: Wanted | None = None) -> CheckedData:
             (task.detections, sides[1], part.pair.detections),
         )
     )
-    return CheckedData.of(
-        structs.replace(part, pair=Pair(truth, detections)), task.choice.cut_frames
-    )
+    return CheckedData.of(structs.replace(part, pair=Pair(truth, detections)), task.choice)
 
 
 def _named_as(name: str, path: str, source: Source) -> Source:

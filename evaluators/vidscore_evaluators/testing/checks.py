@@ -34,6 +34,7 @@ from vidscore_evaluators.parameters import (
     parse_parameters,
 )
 from vidscore_evaluators.plug_ins import in_range
+from vidscore_evaluators.preparation import DataChoice
 from vidscore_evaluators.report import Number, Report
 from vidscore_evaluators.selection import Selected
 from vidscore_evaluators.shards.dealing import Shard
@@ -316,7 +317,7 @@ def merged_report(evaluator: Evaluator[Any], case: Case, seed: int) -> Report:
     """
     random = np.random.default_rng(seed)
     pair = Pair(Source(case.truth, "truth"), Source(case.detections, "detections"))
-    data = CheckedData.of(Selected([evaluator], pair, evaluator.specification))
+    data = CheckedData.of(Selected([evaluator], pair, evaluator.specification), DataChoice())
     count = int(random.integers(1, 6))
     shards = [Shard(1 + place, count) for place in random.permutation(count).tolist()]
     files = {str(shard): shard_to_bytes(data.tally(shard)) for shard in shards}

@@ -47,7 +47,7 @@ def read_scene(folder: Path, *evaluators: str, **parameters: object) -> CheckedD
         evaluators or ["f1"], specification=None, manifest=None, parameters=parameters
     )
     sides = (folder / "truth.csv", folder / "detections.csv")
-    return CheckedData.of(prepare(specification, *sides, DataChoice()))
+    return CheckedData.of(prepare(specification, *sides, DataChoice()), DataChoice())
 
 
 def write_tallies(folder: Path, data: CheckedData, count: int) -> list[Path]:

@@ -117,6 +117,37 @@ def test_shards_of_which_only_some_have_masks_are_not_added(tmp_path: Path) -> N
         merged(task(tmp_path, "coco", sides))
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "differs"),
+    [
+        (
+            DataChoice(),
+            DataChoice(confidence_scale="0,100"),
+            "confidence scale: found 0,100, expected none",
+        ),
+        (
+            DataChoice(image_size=(640, 480)),
+            DataChoice(image_size=(64, 48)),
+            "image size: found 64x48, expected 640x480",
+        ),
+    ],
+)
+def test_shards_that_were_read_in_other_ways_are_not_added(
+    tmp_path: Path, first: DataChoice, second: DataChoice, differs: str
+) -> None:
+    """Of parts, only names and sizes of the files are known to be equal."""
+    box = "0 0.5 0.5 0.25 0.25"
+    for name in ("0000", "0002"):
+        write(tmp_path, {f"t/{name}/0.txt": f"{box}\n", f"d/{name}/0.txt": f"{box} 0.5\n"})
+    scoring = task(tmp_path, "f1", (TRUTH, FOUND))
+    tallies = {}
+    for shard, choice in zip(Shard.all_of(2), (first, second), strict=True):
+        read = replace(choice, format_name="yolo-text", image_size=choice.image_size or (64, 48))
+        tallies[str(shard)] = partial(score_shard, replace(scoring, choice=read), shard)
+    with pytest.raises(InputError, match=f"^2/2, {differs}, as in 1/2$"):
+        merge_shards(tallies)
+
+
 @pytest.mark.parametrize("evaluator", ["f1", "spotgeo"])
 def test_a_file_without_objects_has_the_shape_of_the_others(tmp_path: Path, evaluator: str) -> None:
     frame = '{"sequence":"%s","frame":%d,"objects":[%s]}\n'

@@ -12,6 +12,7 @@ from vidscore_cli.archives import (
     ArchiveOptions,
     archive_options,
     merging_by_dask,
+    reading_of,
     wanted_of_shard,
     write_tally,
 )
@@ -153,7 +154,8 @@ def _score(
     if typed.tally is not None:
         part = select_part(typed.selection, evaluators, pair, specification)
         bar.stage("scoring")
-        write_tally(part, typed, workers=typed.workers, progress=bar)
+        reading = reading_of(typed, choice, typed.selection)
+        write_tally(part, typed, reading, workers=typed.workers, progress=bar)
         return None
     return _reports(typed, evaluators, pair, specification, bar), pair.place_of
 

@@ -37,6 +37,9 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _BYTES_PER_VALUE = 8
 _SHOWN_CHARACTERS = 200
 
+DIVIDE = "divide it: the files of a folder are read as one side"
+"""Advice on a file that is too large."""
+
 
 class DataFile(Struct, frozen=True):
     """A file of a side.
@@ -100,7 +103,7 @@ class OpenFile(ABC):
         self._pa = arrow_library()
         try:
             with self.readable():
-                require_file(path, kind, limits)
+                require_file(path, kind, limits, DIVIDE)
                 self._open(self._bytes_of(path), is_local=not isinstance(path, TreePath))
         except InputError:
             self._stack.close()
@@ -203,7 +206,8 @@ def find_files(
         faults.append(Fault(f"no {kind.called} file", expected, source=str(root)))
     if len(found) > limits.maximum_files:
         expected = f"at most maximum_files = {limits.maximum_files}"
-        faults.append(Fault(f"{len(found)} files", expected, source=str(root)))
+        advice = "join files: one may have many sequences"
+        faults.append(Fault(f"{len(found)} files", expected, source=str(root), advice=advice))
     if len({frozenset(file.partition) for file in found}) > 1:
         expected = "all of them in folders of the same columns"
         faults.append(Fault("files in folders of different columns", expected, source=str(root)))

@@ -124,13 +124,16 @@ def read_at(path: DataPath, expected: str, limits: ReadLimits) -> bytes:
     return read_bytes(_tree_of(path, files), expected, limits)
 
 
-def require_file(path: InputPath, expected: str, limits: ReadLimits) -> None:
+def require_file(
+    path: InputPath, expected: str, limits: ReadLimits, advice: str | None = None
+) -> None:
     """Refuse anything but a file within the limits.
 
     Args:
         path: The file.
         expected: What it should be, for error messages.
         limits: Limits of its size.
+        advice: What to do with a larger one.
 
     Raises:
         InputError: If it is missing, not a file, too large or inaccessible.
@@ -140,7 +143,7 @@ def require_file(path: InputPath, expected: str, limits: ReadLimits) -> None:
     size = byte_count(path)
     if size > limits.maximum_file_bytes:
         expected = f"at most maximum_file_bytes = {limits.maximum_file_bytes}"
-        raise InputError([Fault(f"{size} bytes", expected, source=str(path))])
+        raise InputError([Fault(f"{size} bytes", expected, source=str(path), advice=advice)])
 
 
 def byte_count(path: InputPath) -> int:

@@ -23,7 +23,7 @@ from vidscore_evaluators.data_frames import data_frame
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._arrow_columns import checked_array
 from vidscore_evaluators.formats._arrow_masks import COLUMNS as MASK_COLUMNS
-from vidscore_evaluators.formats._column_files import FileKind, OpenFile
+from vidscore_evaluators.formats._column_files import DIVIDE, FileKind, OpenFile
 from vidscore_evaluators.formats._column_reader import read_columns
 from vidscore_evaluators.formats._column_writing import columns_of, groups_of, rows_of_frames
 from vidscore_evaluators.formats._files import InputPath, is_folder
@@ -70,7 +70,8 @@ class ArrowFile(OpenFile):
         most = self._limits.maximum_unpacked_bytes
         if size > most:
             expected = f"at most maximum_unpacked_bytes = {most}"
-            raise InputError([Fault(f"columns of {size} bytes", expected, source=self.name)])
+            found = f"columns of {size} bytes"
+            raise InputError([Fault(found, expected, source=self.name, advice=DIVIDE)])
 
     def groups(self) -> Iterator[ArrowGroup]:
         """Its record batches."""

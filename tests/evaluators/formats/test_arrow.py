@@ -193,6 +193,23 @@ def test_compressed_data_is_refused_by_its_unpacked_size(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
+    ("limits", "advice"),
+    [
+        (
+            ReadLimits(maximum_file_bytes=99),
+            "divide it: the files of a folder are read as one side",
+        ),
+        (ReadLimits(maximum_unpacked_bytes=99), "divide it: the files of a folder are read as"),
+        (ReadLimits(maximum_files=1), "join files: one may have many sequences"),
+    ],
+)
+def test_what_is_too_large_says_what_to_do(tmp_path: Path, limits: ReadLimits, advice: str) -> None:
+    for name in ("a.arrow", "b.arrow"):
+        (tmp_path / name).write_bytes(as_file(pa.table(COLUMNS)))
+    assert advice in str(validate_file(tmp_path, limits=limits)[0])
+
+
+@pytest.mark.parametrize(
     ("place", "byte_count"), [(0, 1 << 40), (1 << 40, 24), (-8, 24), (0, -24), (64, 24), (8, 24)]
 )
 @pytest.mark.parametrize("form", [as_file, as_stream])

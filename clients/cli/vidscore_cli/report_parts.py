@@ -114,13 +114,16 @@ def grid_width(grid: Grid) -> int:
 
 def grid_pages(grid: Grid, width: int) -> list[list[int]]:
     """Columns of each part of a table that is too wide; leading ones are in every part."""
+    widths = [column_width(grid, column) + COLUMN_GAP for column in range(len(grid.headings))]
     leading = list(range(grid.leading))
     pages = [list(leading)]
+    used = sum(widths[: grid.leading])
     for column in range(grid.leading, len(grid.headings)):
-        used = sum(column_width(grid, index) + COLUMN_GAP for index in pages[-1])
-        if len(pages[-1]) > len(leading) and used + column_width(grid, column) > width:
+        if len(pages[-1]) > len(leading) and used + widths[column] - COLUMN_GAP > width:
             pages.append(list(leading))
+            used = sum(widths[: grid.leading])
         pages[-1].append(column)
+        used += widths[column]
     return pages
 
 

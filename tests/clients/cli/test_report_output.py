@@ -15,6 +15,7 @@ import pytest
 from msgspec import structs
 from tests.clients.cli.helpers import example_report
 
+from vidscore_cli import report_parts as report_parts_module
 from vidscore_cli.output import (
     atomic_folder,
     check_output,
@@ -23,7 +24,14 @@ from vidscore_cli.output import (
     deliver_json,
     write_atomically,
 )
-from vidscore_cli.report_parts import Words, deliver_parts, fold_heading, parts_text, report_parts
+from vidscore_cli.report_parts import (
+    Words,
+    deliver_parts,
+    fold_heading,
+    grid_pages,
+    parts_text,
+    report_parts,
+)
 from vidscore_cli.report_table import parts_renderable
 from vidscore_cli.reporting import View, reports_to_csv
 from vidscore_evaluators.machine_text import csv_text
@@ -198,6 +206,20 @@ def test_without_a_terminal_a_table_is_the_text_that_a_terminal_would_draw(
     assert parts_text(parts).splitlines() == [
         line.rstrip() for line in drawn.getvalue().split("\n")[:-1]
     ]
+
+
+def test_each_cell_of_a_wide_table_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a column for each of 2,000 domains, the widths of all columns were found 2,000 times."""
+    measured: list[str] = []
+
+    def width(text: str) -> int:
+        measured.append(text)
+        return len(text)
+
+    monkeypatch.setattr(report_parts_module, "cell_width", width)
+    grid = Grid("wide", tuple(f"domain{column}" for column in range(50)), 1, [("0.5",) * 50] * 3)
+    assert len(grid_pages(grid, 100)) == 6
+    assert len(measured) == 50 * (1 + 3)
 
 
 def test_a_report_as_csv_equals_the_expected_one() -> None:

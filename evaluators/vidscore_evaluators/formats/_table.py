@@ -163,6 +163,11 @@ class RowTable(Struct, frozen=True, eq=False):
         """Number of rows."""
         return len(self.positions)
 
+    def confidences(self, column: str) -> FloatArray:
+        """(N,) confidences of a column; 1 where there is none, as truth need not have any."""
+        given = self.numbers.get(column)
+        return np.ones(len(self)) if given is None else np.where(np.isfinite(given), given, 1.0)
+
     def take(self, rows: AnyArray) -> RowTable:
         """Keep some rows.
 

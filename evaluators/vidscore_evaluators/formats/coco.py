@@ -307,7 +307,7 @@ def _source(
         holds_object=np.ones(count, dtype=np.bool_),
         coordinates=corners,
         labels=labels,
-        confidences=np.ones(count) if truth else entries.numbers("score"),
+        confidences=entries.numbers("score"),
         track_ids=_tracks(entries),
         flags=flags.astype(np.uint8) if truth else np.zeros(count, dtype=np.uint8),
         columns=({"area": entries.numbers("area")} if truth else {}) | given_areas(corners, *sizes),

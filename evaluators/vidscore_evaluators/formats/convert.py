@@ -45,6 +45,11 @@ from vidscore_evaluators.quadrilaterals import corners_of_boxes, outlines_of
 _ONLY_NUMBERS = "images and classes stay numbers; --truth gives the names that a truth has for them"
 
 
+_ONLY_OF_DETECTIONS = (
+    "truth has no confidences; if these are detections, --side detections keeps them"
+)
+
+
 class Conversion(Struct, frozen=True, eq=False):
     """One side, converted.
 
@@ -126,6 +131,8 @@ def _fitted(
         advice = f"formats that hold {ARITIES[arity]}: {', '.join(names)}"
         named = [replace(fault, source=source.name, advice=advice) for fault in error.faults]
         raise GeometryError(named) from None
+    if side is Side.TRUTH and (annotations.confidences != 1.0).any():
+        losses = (*losses, _ONLY_OF_DETECTIONS)
     own = source.numbering
     if own is not None and own.of_truth and source.format != target.name:
         losses = (*losses, _ONLY_NUMBERS)

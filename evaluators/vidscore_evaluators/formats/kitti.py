@@ -117,7 +117,7 @@ def read(path: InputPath, side: Side, limits: ReadOptions) -> Reading:
     checks = _check_rows(rows.table, side, tuple(files), lengths)
 
     def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
-        columns = _row_columns(table, tuple(files), side)
+        columns = _row_columns(table, tuple(files))
         return with_frames_without_rows(columns, table, lengths, first=0)
 
     reading = check_beside(unread, to_reading(rows, checks, to_columns, str(path), NAME))
@@ -163,9 +163,8 @@ def _check_rows(
     return checks
 
 
-def _row_columns(table: RowTable, sequences: tuple[SequenceKey, ...], side: Side) -> RowColumns:
+def _row_columns(table: RowTable, sequences: tuple[SequenceKey, ...]) -> RowColumns:
     count, types, tracks = len(table), table.strings["type"], table.integers["track_id"]
-    scores = table.numbers.get("score") if side is Side.DETECTIONS else None
     known = {"truncation": "truncated", "occlusion": "occluded"}
     return RowColumns(
         sequences=sequences,
@@ -175,7 +174,7 @@ def _row_columns(table: RowTable, sequences: tuple[SequenceKey, ...], side: Side
         holds_object=np.ones(count, dtype=np.bool_),
         coordinates=np.stack([table.numbers[name] for name in CORNERS], axis=1),
         labels=types,
-        confidences=np.ones(count) if scores is None else scores,
+        confidences=table.confidences("score"),
         track_ids=np.where(tracks == EMPTY, NO_TRACK, tracks),
         flags=np.where(types.where(REGION), ObjectFlag.REGION, 0).astype(np.uint8),
         columns={

@@ -332,7 +332,7 @@ def _check_rows(table: RowTable, side: Side, last: int) -> RowChecks:
         checks.refuse(classes > 1, "class", classes, "1 (pedestrian), 0 or -1", advice)
         return checks
     confidences = numbers["conf"]
-    checks.refuse(np.isnan(confidences), "conf", confidences, "0 (ignored) or another number")
+    checks.refuse(~np.isfinite(confidences), "conf", confidences, "0 (ignored) or another number")
     known = ((classes >= 1) & (classes <= len(CLASSES))) | (classes == _UNKNOWN)
     checks.refuse(~known, "class", classes, f"the number of a class, 1 to {len(CLASSES)}")
     seen = numbers["visibility"]
@@ -351,9 +351,10 @@ def _row_columns(table: RowTable, key: SequenceKey, side: Side) -> RowColumns:
         codes = np.where(table.integers["class"] == _UNKNOWN, 0, table.integers["class"] - 1)
         labels = StringColumn(codes, CLASSES)
         distracts = np.array([name in DISTRACTORS for name in CLASSES])[codes]
-        flags = np.where(numbers["conf"] == 0.0, ObjectFlag.IGNORE, 0).astype(np.uint8)
+        ignored = confidences == 0.0
+        flags = np.where(ignored, ObjectFlag.IGNORE, 0).astype(np.uint8)
         flags |= np.where(distracts, ObjectFlag.DISTRACTOR, 0).astype(np.uint8)
-        confidences = np.ones(count)
+        confidences = np.where(ignored, 1.0, confidences)
         seen = numbers["visibility"]
         columns = {"visibility": np.where(seen == _UNKNOWN, np.nan, seen)}
     return RowColumns(

@@ -120,9 +120,7 @@ def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
     names = _class_names(path, options)
     rows = read_blank_separated(frames.values(), _FILE, options, COLUMNS, _KINDS)
     checks = _check_rows(rows.table, side, names, scaled=options.scaled)
-    to_columns = partial(
-        _with_files, frames=frames, names=names, side=side, image_size=options.image_size
-    )
+    to_columns = partial(_with_files, frames=frames, names=names, image_size=options.image_size)
     reading = replace(to_reading(rows, checks, to_columns, str(path), NAME), listing=listing)
     if side is Side.DETECTIONS and not names:
         return reading  # its classes may be those of the truth
@@ -253,7 +251,6 @@ def _with_files(
     table: RowTable,
     frames: ImageFiles,
     names: tuple[str, ...],
-    side: Side,
     image_size: tuple[int, int],
 ) -> tuple[RowColumns, RowTable]:
     classes = table.integers["class"]
@@ -262,7 +259,7 @@ def _with_files(
         frames,
         coordinates=_boxes(table, image_size),
         labels=StringColumn(classes, names) if names else StringColumn.of_integers(classes),
-        confidences=table.numbers.get("confidence") if side is Side.DETECTIONS else None,
+        confidences=table.confidences("confidence"),
     )
 
 

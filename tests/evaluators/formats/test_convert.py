@@ -323,6 +323,50 @@ def test_other_losses_are_reported() -> None:
     assert gaps.remarks == ("2 frames that were not listed are, as a sequence has no gaps",)
 
 
+DETECTIONS_AS_TRUTH = {
+    "coco-json": (
+        "found.json",
+        (
+            '{"images": [{"id": 1}], "categories": [{"id": 1, "name": "a"}], "annotations": ['
+            '{"id": 1, "image_id": 1, "category_id": 1, "bbox": [1, 1, 9, 9], "score": 0.5},'
+            '{"id": 2, "image_id": 1, "category_id": 1, "bbox": [30, 1, 9, 9], "score": 1}]}'
+        ),
+    ),
+    "kitti-tracking": (
+        "0001.txt",
+        "0 1 Car 0 0 -1 1 1 10 10 1 1 1 1 1 1 -1 0.5\n0 2 Car 0 0 -1 30 1 40 10 1 1 1 1 1 1 -1 1\n",
+    ),
+    "motchallenge": ("street.txt", "1,1,1,1,9,9,0.5,-1,-1,-1\n1,2,30,1,9,9,1,-1,-1,-1\n"),
+    "yolo-text": ("street/1.txt", "0 0.1 0.1 0.1 0.1 0.5\n0 0.5 0.1 0.1 0.1 1\n"),
+}
+"""Two detections in files that could also be truth."""
+
+
+@pytest.mark.parametrize("name", DETECTIONS_AS_TRUTH)
+def test_confidences_lost_because_detections_were_taken_for_truth_are_reported(
+    name: str, tmp_path: Path
+) -> None:
+    place, text = DETECTIONS_AS_TRUTH[name]
+    path = write(tmp_path / "found" / place, text)
+    given = path if name == "coco-json" else tmp_path / "found"
+    source = read_source(given, Side.TRUTH, format_name=name, image_size=SIZE)
+    remarks = convert(source, "generic-csv", Side.TRUTH).remarks
+    assert remarks[:2] == (
+        "1 confidence not written",
+        "truth has no confidences; if these are detections, --side detections keeps them",
+    )
+    report = score("f1", source.annotations, source.annotations)
+    assert "truth_with_confidences" in {warning.code for warning in report.warnings}
+
+
+def test_an_ignored_object_of_motchallenge_is_not_one_with_a_confidence(tmp_path: Path) -> None:
+    """Its `conf` of 0 is a flag."""
+    path = write(tmp_path / "street.txt", "1,1,1,1,9,9,0,1,1\n1,2,30,1,9,9,1,1,1\n")
+    [ignored, scored] = objects_of(read_source(path, Side.TRUTH).annotations)
+    assert (ignored[4], ignored[6]) == (1.0, ObjectFlag.IGNORE)
+    assert (scored[4], scored[6]) == (1.0, 0)
+
+
 # --- errors ----------------------------------------------------------------------------------
 
 

@@ -105,7 +105,7 @@ def test_an_invalid_row_is_named(tmp_path: Path, row: str, field: str | None, fo
 
 
 def test_a_detection_needs_a_confidence(tmp_path: Path) -> None:
-    """In truth a sixth value is ignored."""
+    """In truth a sixth value may be missing."""
     root = labels(tmp_path, {"1.txt": "1 0.5 0.25 0.125 0.5 1\n0 0.5 0.5 1 1,\n"})
     (fault,) = validate_file(root, side=Side.DETECTIONS, image_size=SIZE)
     assert (fault.line, fault.field, fault.found) == (2, "column confidence", "nothing")
@@ -113,7 +113,7 @@ def test_a_detection_needs_a_confidence(tmp_path: Path) -> None:
 
 
 def test_a_track_id_in_place_of_a_confidence_is_refused(tmp_path: Path) -> None:
-    """Trackers write it last; 1 may be a confidence, and in truth a sixth value is ignored."""
+    """Trackers write it last; 1 may be a confidence, and truth may have any sixth value."""
     rows = "".join(f"{ROW.strip()} {last}\n" for last in ("1", "2", "0.5", "1.5", "30"))
     root = labels(tmp_path, {"1.txt": rows})
     faults = validate_file(root, side=Side.DETECTIONS, image_size=SIZE)

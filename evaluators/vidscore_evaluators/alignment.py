@@ -42,11 +42,13 @@ from vidscore_evaluators.arrays import (
 )
 from vidscore_evaluators.errors import FAULTS_PER_KIND, Fault, SpecificationError
 from vidscore_evaluators.keys import packed_columns
-from vidscore_evaluators.names import did_you_mean
+from vidscore_evaluators.names import did_you_mean, first_of
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
 
 _NAMES_COMPARED = 1000
 """Maximum number of known names that an unknown one is compared with; comparing takes time."""
+_NAMES_LISTED = 5
+"""Maximum number of known names that the fault of an unknown one lists."""
 
 Result = TypeVar("Result")
 
@@ -348,14 +350,15 @@ def unknown_sequences(
 def with_near_names(
     unknown: Iterable[SequenceKey], known: Iterable[SequenceKey]
 ) -> Iterator[tuple[SequenceKey, str | None]]:
-    """Unknown sequences in order; the first ones with the name that was probably meant."""
+    """Unknown sequences in order; the first ones with the name that was meant, or known names."""
     missing = sorted(unknown)
     if not missing:
         return  # the usual case; known names are many, and sorting them takes time
     names = [sequence_name(key) for key in islice(sorted(known), _NAMES_COMPARED)]
+    there_are = f"there {'is' if len(names) == 1 else 'are'} {first_of(names, _NAMES_LISTED)}"
     for place, key in enumerate(missing):
         near = did_you_mean(sequence_name(key), names) if place < FAULTS_PER_KIND else None
-        yield key, near
+        yield key, near or (there_are if names and not place else None)
 
 
 def _outside(sequence: SequenceSpec, numbers: IntArray) -> list[Fault]:

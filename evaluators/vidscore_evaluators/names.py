@@ -137,9 +137,21 @@ def _folded(name: str) -> str:
     return composed(name).casefold()
 
 
+def _same_bare_name(name: str, known: Iterable[str]) -> str | None:
+    """The only known name that differs in folder, suffix or leading zeros alone."""
+    same = [entry for entry in known if _bare(entry) == _bare(name)]
+    return same[0] if len(same) == 1 else None
+
+
+def _bare(name: str) -> str:
+    last = re.split(r"[/\\]", _folded(name))[-1]
+    return re.sub(r"\A0+(?=.)|\.[a-z][a-z0-9]*\Z", "", last)
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """A question that suggests the most similar known name; None if none is similar."""
-    close = closest_name(name, known)
+    entries = tuple(known)
+    close = closest_name(name, entries) or _same_bare_name(name, entries)
     if close and close != name and composed(close) == composed(name):
         ways = f"{close!a}, not {name!a}"
         return f"did you mean {close}? Its letters are composed in another way: {ways}"

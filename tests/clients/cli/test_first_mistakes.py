@@ -364,6 +364,27 @@ def test_an_unknown_sequence_is_reported_with_its_first_line_and_a_suggestion(
     assert "d.csv, line 4: found sequence x1, expected a sequence" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("sa.mp4", "did you mean sa?"),
+        ("test/sb", "did you mean sb?"),
+        ("7", "did you mean 007?"),
+        ("data/0007.avi", "did you mean 007?"),
+        ("camera", "there are 007, sa, sb"),
+    ],
+)
+def test_an_unknown_sequence_is_the_one_with_another_folder_suffix_or_padding(
+    name: str, advice: str, tmp_path: Path
+) -> None:
+    """Short names with these resemble nothing; and of few sequences, all are named."""
+    head, box = "sequence,frame,class,x1,y1,x2,y2,confidence\n", "a,1,1,9,9,1\n"
+    truth = "".join(f"{one},0,{box}" for one in ("sa", "sb", "007"))
+    _write(tmp_path, {"t.csv": head + truth, "d.csv": f"{head}{name},0,{box}"})
+    paths = ("--truth", str(tmp_path / "t.csv"), "--detections", str(tmp_path / "d.csv"))
+    assert f"specification; {advice}\n" in run("score", "f1", *paths).stderr
+
+
 def test_the_file_of_an_unknown_sequence_is_reported_with_a_suggestion(tmp_path: Path) -> None:
     row = "1,1,1,1,9,9,1,-1,-1,-1\n"
     _write(tmp_path, {"t/street/gt/gt.txt": "1,1,1,1,9,9,1,1,1\n"})

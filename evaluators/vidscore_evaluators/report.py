@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
@@ -442,7 +444,7 @@ def report_from_dict(document: Mapping[str, Any]) -> Report:
         truth_digest=document["truth_digest"],
         detections_digest=document["detections_digest"],
         scores=Scores(
-            blocks=tuple(_block(entry) for entry in document["scores"]),
+            blocks=row_blocks(map(_row, document["scores"])),
             curves=tuple(_curve(entry) for entry in document["curves"]),
             warnings=tuple(ReportWarning(**entry) for entry in document["warnings"]),
         ),
@@ -474,9 +476,29 @@ def _names_there_are(wanted: _Wanted) -> str:
     return did_you_mean(str(name), names) or f"{kind} of this report: {listed}"
 
 
-def row_block(row: Row) -> Block:
-    """A block of one score."""
-    return Block({row.measure: (row.value,)}, (row.domain,), (row.label,), (row.sequence,))
+def row_blocks(rows: Iterable[Row]) -> tuple[Block, ...]:
+    """Rows as blocks, in their order: successive keys with the same measures share a block."""
+    blocks = []
+    for measures, parts in groupby(_by_key(rows), itemgetter(0)):
+        _, keys, values = zip(*parts, strict=True)
+        columns = dict(zip(measures, zip(*values, strict=True), strict=True))
+        blocks.append(Block(columns, *zip(*keys, strict=True)))
+    return tuple(blocks)
+
+
+_Key = tuple[str | None, str | None, str | None]
+
+
+def _by_key(rows: Iterable[Row]) -> Iterator[tuple[tuple[str, ...], _Key, tuple[Number, ...]]]:
+    """Measures, key and values of successive rows with one key, each measure once."""
+    for key, own in groupby(rows, lambda row: row[:3]):
+        values: dict[str, Number] = {}
+        for row in own:
+            if row.measure in values:
+                yield tuple(values), key, tuple(values.values())
+                values = {}
+            values[row.measure] = row.value
+        yield tuple(values), key, tuple(values.values())
 
 
 def _label(entry: Mapping[str, Any]) -> str | None:
@@ -485,9 +507,9 @@ def _label(entry: Mapping[str, Any]) -> str | None:
     return label
 
 
-def _block(entry: Mapping[str, Any]) -> Block:
+def _row(entry: Mapping[str, Any]) -> Row:
     places = (entry["domain"], _label(entry), entry["sequence"])
-    return row_block(Row(*places, entry["measure"], entry["value"]))
+    return Row(*places, entry["measure"], entry["value"])
 
 
 def _curve(entry: Mapping[str, Any]) -> Curve:

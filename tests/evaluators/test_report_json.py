@@ -21,7 +21,7 @@ from vidscore_evaluators.report import (
     report_from_dict,
     report_to_dict,
     report_to_json,
-    row_block,
+    row_blocks,
 )
 from vidscore_evaluators.testing.examples import example_count
 
@@ -57,10 +57,9 @@ REPORTS = st.builds(
     preset=st.none() | TEXTS,
     scores=st.builds(
         Scores,
-        blocks=st.lists(
-            st.builds(row_block, st.builds(Row, *[st.none() | TEXTS] * 3, TEXTS, NUMBERS)),
-            max_size=4,
-        ).map(tuple),
+        blocks=st.lists(st.builds(Row, *[st.none() | TEXTS] * 3, TEXTS, NUMBERS), max_size=4).map(
+            row_blocks
+        ),
         curves=st.lists(CURVES, max_size=2).map(tuple),
         warnings=st.lists(
             st.builds(ReportWarning, TEXTS, TEXTS, st.integers(0, 9)), max_size=2
@@ -95,6 +94,20 @@ def test_a_report_that_is_read_back_is_equal_whatever_its_column_layout() -> Non
         Scores((wide,), (curve,), (ReportWarning("odd", "Odd."),)),
     ):
         assert report_from_dict(report_to_dict(replace(report, scores=other))) != report
+
+
+def test_rows_that_are_read_share_blocks() -> None:
+    """Successive keys with the same measures are one block; a repeated measure is a new key."""
+    keys = [("day", "car", None), ("day", "bus", None), ("night", "car", None)]
+    wide = [Row(*key, measure, 0.5) for key in keys for measure in ("f1", "recall")]
+    again = [Row(*keys[2], "f1", 1.0), Row(*keys[2], "f1", 2.0), Row(None, None, None, "f1", None)]
+    report = Report("e", "1", {}, "t", "d", Scores(row_blocks([*wide, *again])))
+    back = report_from_dict(report_to_dict(report))
+    assert [block.measures for block in back.scores.blocks] == [
+        {"f1": (0.5, 0.5, 0.5), "recall": (0.5, 0.5, 0.5)},
+        {"f1": (1.0, 2.0, None)},
+    ]
+    assert back.rows() == [*wide, *again]
 
 
 @given(REPORTS)

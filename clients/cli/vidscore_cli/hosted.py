@@ -312,13 +312,13 @@ def summary(submission: Submission) -> str:
 
 def _ranking_first(report: Report, ranking: Mapping[str, Sequence[str]]) -> Report:
     """A report with the measures that rank before the others."""
-    from vidscore_evaluators.report import row_block
+    from vidscore_evaluators.report import row_blocks
 
     names = list(ranking.get(report.evaluator, ()))
     ranks = {name: names.index(name) for name in names}
     rows = sorted(report.rows(), key=lambda row: ranks.get(row.measure, len(names)))
     return dataclasses.replace(
-        report, scores=dataclasses.replace(report.scores, blocks=tuple(map(row_block, rows)))
+        report, scores=dataclasses.replace(report.scores, blocks=row_blocks(rows))
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import suppress
+from contextvars import Context
 from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
 
 import grpc
@@ -118,7 +119,12 @@ class LocalCalls:
         return read(data)
 
     async def unary(
-        self, rpc: Rpc, request: Any, metadata: Iterable[tuple[str, str]], peer: str
+        self,
+        rpc: Rpc,
+        request: Any,
+        metadata: Iterable[tuple[str, str]],
+        peer: str,
+        variables: Context | None = None,
     ) -> Any:
         """Make a call with one request and one response.
 
@@ -127,11 +133,13 @@ class LocalCalls:
             request: The request, or the error of reading it.
             metadata: Metadata of the call.
             peer: Address of the caller, for the log.
+            variables: As for `stream`.
 
         Raises:
             Refused: If the server refuses it, or it fails.
         """
-        [response] = [one async for one in self.stream(rpc, _only(request), metadata, peer)]
+        answers = self.stream(rpc, _only(request), metadata, peer, variables)
+        [response] = [one async for one in answers]
         return response
 
     async def stream(
@@ -140,6 +148,7 @@ class LocalCalls:
         requests: AsyncIterator[Any],
         metadata: Iterable[tuple[str, str]],
         peer: str,
+        variables: Context | None = None,
     ) -> AsyncGenerator[Any, None]:
         """Make a call, and yield its responses.
 
@@ -148,13 +157,15 @@ class LocalCalls:
             requests: The requests, or errors in place of unreadable ones.
             metadata: Metadata of the call.
             peer: Address of the caller, for the log.
+            variables: Context variables of the call; None for those of the caller.
 
         Raises:
             Refused: If the server refuses it, or it fails.
         """
         context = _Context(peer, requests)
         # A separate task, because caller and call id belong to the task.
-        task = asyncio.create_task(self._run(rpc, requests, tuple(metadata), context))
+        run = self._run(rpc, requests, tuple(metadata), context)
+        task = asyncio.create_task(run, context=variables)
         task.add_done_callback(lambda _: context.responses.put_nowait(_End()))
         try:
             while not isinstance(response := await context.responses.get(), _End):

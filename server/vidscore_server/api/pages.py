@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
+from contextvars import Context, copy_context
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -35,11 +36,14 @@ from vidscore_server.api.convert import (
 )
 from vidscore_server.api.definitions import write_definition, write_policy
 from vidscore_server.api.local_calls import LocalCalls, Refused, request_class
+from vidscore_server.api.scores import REPORT_PARTS
 from vidscore_server.api.stored_frames import read_outcomes
 from vidscore_server.domain.access import SESSION_SCHEME, token_of
 from vidscore_server.domain.browser_sessions import BrowserSessions
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.policy import Policy
+from vidscore_server.domain.scores import ReportParts
+from vidscore_server.runtime import offload
 from vidscore_server.web.site.service import FieldFault, ServiceError, Visitor
 
 PACKAGE = "vidscore.v1"
@@ -52,16 +56,23 @@ class PageCalls:
         self._calls = calls
         self._sessions = sessions
 
-    async def call(self, rpc: str, visitor: Visitor, /, **request: Any) -> dict[str, Any]:
+    async def call(
+        self, rpc: str, visitor: Visitor, parts: ReportParts = ReportParts.ALL, /, **request: Any
+    ) -> dict[str, Any]:
         """Make a call with one request and one response.
 
         Raises:
             ServiceError: If it is refused.
         """
-        return await self._call(rpc, _credentials(visitor), visitor.peer, request)
+        return await self._call(rpc, _credentials(visitor), visitor.peer, request, parts)
 
     async def stream(
-        self, rpc: str, visitor: Visitor, requests: AsyncIterator[Mapping[str, Any]], /
+        self,
+        rpc: str,
+        visitor: Visitor,
+        requests: AsyncIterator[Mapping[str, Any]],
+        parts: ReportParts = ReportParts.ALL,
+        /,
     ) -> AsyncGenerator[dict[str, Any], None]:
         """Make a call with several messages on either side.
 
@@ -76,10 +87,12 @@ class PageCalls:
 
         credentials = _credentials(visitor)
         try:
-            answers = self._calls.stream(method, messages(), credentials, visitor.peer)
+            answers = self._calls.stream(
+                method, messages(), credentials, visitor.peer, _wanting(parts)
+            )
             async with aclosing(answers):  # end the call when a page has read enough
                 async for response in answers:
-                    yield plain(response)
+                    yield await _plain(response)
         except Refused as refused:
             raise error_of(refused) from None
 
@@ -104,13 +117,15 @@ class PageCalls:
         credentials: tuple[tuple[str, str], ...],
         peer: str,
         request: Mapping[str, Any],
+        parts: ReportParts = ReportParts.ALL,
     ) -> dict[str, Any]:
         method = self._calls.rpcs[_full_name(rpc)]
+        message = _request(rpc, request)
         try:
-            response = await self._calls.unary(method, _request(rpc, request), credentials, peer)
+            response = await self._calls.unary(method, message, credentials, peer, _wanting(parts))
         except Refused as refused:
             raise error_of(refused) from None
-        found: dict[str, Any] = plain(response)
+        found: dict[str, Any] = await _plain(response)
         return found
 
 
@@ -154,6 +169,13 @@ def _credentials(visitor: Visitor) -> tuple[tuple[str, str], ...]:
     return (("authorization", SESSION_SCHEME + visitor.session),)
 
 
+def _wanting(parts: ReportParts) -> Context:
+    """Context variables of a call that needs these parts of reports."""
+    variables = copy_context()
+    variables.run(REPORT_PARTS.set, parts)
+    return variables
+
+
 def _full_name(rpc: str) -> str:
     return f"/{rpc}" if rpc.startswith("google.") else f"/{PACKAGE}.{rpc}"
 
@@ -170,6 +192,11 @@ def _request(rpc: str, values: Mapping[str, Any]) -> Message:
 # message in a message has the name of its type as ``type``. An absent message or optional field is
 # None; every other field is present. Packed columns are Annotations and Outcomes; the specification
 # of a report is its JSON form.
+
+
+async def _plain(message: Message) -> Any:
+    """A response as plain values; while a large one is converted, the server does other work."""
+    return await offload(message.ByteSize(), plain, message)
 
 
 def plain(message: Message) -> Any:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
+from contextvars import ContextVar
 from functools import partial
 
+from vidscore_evaluators.report import Report
 from vidscore_protos.dictionaries import FRAME_SOURCES
 from vidscore_protos.v1 import report_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
@@ -29,12 +32,16 @@ from vidscore_server.domain.release import (
 )
 from vidscore_server.domain.scores import (
     MAXIMUM_SCORES,
+    ReportParts,
     released_step,
     unpack_score,
     unpack_streaming,
 )
 from vidscore_server.store import Reader
 from vidscore_server.store.records import ScoreRecord
+
+REPORT_PARTS: ContextVar[ReportParts] = ContextVar("REPORT_PARTS", default=ReportParts.ALL)
+"""The parts of reports that a call of this process needs."""
 
 
 def _shown_portion(definition: Definition, caller: Caller) -> Portion:
@@ -96,6 +103,8 @@ class ScoreWriter:
             return
         for message, record in zip(messages, records, strict=True):
             message.online.CopyFrom(online)
+            if REPORT_PARTS.get() is ReportParts.NONE:
+                continue
             streaming = self._streaming(record, definition, caller)
             if streaming is not None:
                 message.streaming_report.CopyFrom(streaming)
@@ -136,7 +145,7 @@ class ScoreWriter:
         return [
             pb.SubmissionScore(
                 truth_revision=live.revision if caller.is_organiser else 0,
-                report=write_report(
+                report=_write_report(
                     released_report(caller, live.definition, report, nothing, none, keyed)
                 ),
                 partial=live.partial,
@@ -195,7 +204,7 @@ class ScoreWriter:
         _, submitted = unpack_score(record, portion)
         keyed = partial(self._hosting.context.keyed, record.benchmark)
         shown = released_streaming(caller, definition, report, step, submitted, keyed)
-        return None if shown is None else write_report(shown)
+        return None if shown is None else _write_report(shown)
 
     @staticmethod
     def _step(record: ScoreRecord, definition: Definition) -> float:
@@ -209,6 +218,8 @@ class ScoreWriter:
         self, record: ScoreRecord, definition: Definition, caller: Caller, portion: Portion
     ) -> report_pb2.Report:
         """The visible report over a part; a private part is exact."""
+        if REPORT_PARTS.get() is ReportParts.NONE:
+            return report_pb2.Report(evaluator=record.evaluator)
         keyed = partial(self._hosting.context.keyed, record.benchmark)
         report, submitted = unpack_score(record, portion)
         released = Released(values_from_json(record.released), self._step(record, definition))
@@ -217,7 +228,17 @@ class ScoreWriter:
             evaluator = evaluators.get(record.evaluator)
             names = () if evaluator is None else tuple(definition.ranking(evaluator))
             released = Released(values_of(report, names), 0.0)
-        return write_report(released_report(caller, definition, report, released, submitted, keyed))
+        shown = released_report(caller, definition, report, released, submitted, keyed)
+        return _write_report(shown)
+
+
+def _write_report(report: Report) -> report_pb2.Report:
+    """A report as a message, with the curves that are wanted."""
+    if REPORT_PARTS.get() is ReportParts.WITHOUT_CURVES_OF_PARTS:
+        whole = (curve for curve in report.curves if curve.domain is None and curve.label is None)
+        scores = dataclasses.replace(report.scores, curves=tuple(whole))
+        report = dataclasses.replace(report, scores=scores)
+    return write_report(report)
 
 
 def write_online(record: OnlineRecord | None) -> pb.OnlineRecord | None:

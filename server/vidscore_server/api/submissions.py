@@ -22,7 +22,7 @@ from vidscore_server.api.requests import (
     read_page_token,
     request_of,
 )
-from vidscore_server.api.scores import ScoreWriter
+from vidscore_server.api.scores import REPORT_PARTS, ScoreWriter
 from vidscore_server.api.stored_frames import send_detections, send_outcomes
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.access import Caller, current_caller
@@ -412,7 +412,9 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
             # From the closing on, the private part is shown.
             return response, next_change(now, required_benchmark(reader, name.benchmark).close_time)
 
-        return await self._answers.answer(request, lambda: self._context.read(read))
+        return await self._answers.answer(
+            request, lambda: self._context.read(read), REPORT_PARTS.get()
+        )
 
     async def AnswerFrames(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
         self,

@@ -50,7 +50,7 @@ from vidscore_evaluators.outcome_table import (
     Outcome,
     Outcomes,
 )
-from vidscore_evaluators.report import Curve, Number, Report, Row, Scores, row_block
+from vidscore_evaluators.report import Curve, Number, Report, Row, Scores, row_blocks
 from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.definition import Definition
@@ -150,13 +150,12 @@ def released_report(
         rows = [Row(None, None, None, name, value) for name, value in released.values.items()]
     else:
         rows = final_rows(definition, report, submitted, released.step)
-    blocks = tuple(row_block(row) for row in rows)
     curves = released_curves(definition, report, submitted, released.step)
     return dataclasses.replace(
         report,
         truth_digest="",
         detections_digest="",
-        scores=Scores(blocks=blocks, curves=curves),
+        scores=Scores(row_blocks(rows), curves),
         specification=to_dict(public_specification(definition)),
     )
 

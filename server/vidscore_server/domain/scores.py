@@ -7,6 +7,7 @@ import json
 import logging
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from typing import Any, TypeVar
 
 import orjson
@@ -47,6 +48,14 @@ Rows that differ only in figures reach 16; curves of thousands of labels without
 
 MAXIMUM_SCORES = 10_000
 """Maximum number of scores of a submission that are searched."""
+
+
+class ReportParts(Enum):
+    """What a page needs of the reports of scores, which may have 100,000 curves."""
+
+    ALL = "all"
+    WITHOUT_CURVES_OF_PARTS = "all but the curves of single domains and labels"
+    NONE = "only the name of the evaluator"
 
 
 class PackedReport(Struct, frozen=True):

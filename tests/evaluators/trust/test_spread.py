@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vidscore_evaluators.annotations import SequenceKey
-from vidscore_evaluators.report import Report, Row, Scores, row_block
+from vidscore_evaluators.report import Report, Row, Scores, row_blocks
 from vidscore_evaluators.trust.resampling import DRAWS, draw_sequences
 from vidscore_evaluators.trust.spread import SEED, mean_intervals
 
@@ -17,7 +17,7 @@ def _report(values: list[float | None], **named: str) -> Report:
         for row, value in enumerate(values)
     ]
     over_all = Row(None, None, None, "f1", 0.25)
-    blocks = tuple(row_block(row) for row in [over_all, *rows])
+    blocks = row_blocks([over_all, *rows])
     return Report("f1", "1", {}, "", "", Scores(blocks=blocks), {}, {})
 
 
@@ -59,7 +59,7 @@ def test_sequences_of_one_name_in_two_domains_are_different() -> None:
         for domain, value in (("day", 0.0), ("night", 1.0))
         for row in range(6)
     ]
-    blocks = tuple(row_block(row) for row in [Row(None, None, None, "f1", 0.25), *rows])
+    blocks = row_blocks([Row(None, None, None, "f1", 0.25), *rows])
     report = Report("f1", "1", {}, "", "", Scores(blocks=blocks), {}, {})
     found = mean_intervals(report, ["f1"])["f1"]
     # Each domain is drawn by itself.

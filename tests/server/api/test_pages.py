@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 import pytest
 from google.longrunning import operations_pb2
@@ -13,10 +15,13 @@ from tests.server.scene import points
 
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2, report_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
+from vidscore_server.api import pages
 from vidscore_server.api.batches import read_stored_batch
 from vidscore_server.api.pages import fill, plain
 from vidscore_server.domain.definition import definition_from_dict
 from vidscore_server.domain.policy import Policy
+from vidscore_server.runtime import LARGE
+from vidscore_server.web.site.service import Visitor
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
@@ -42,6 +47,31 @@ def test_times_enums_numbers_and_missing_fields_become_plain_values() -> None:
     [stream] = found["streams"]
     assert (stream["stream"], stream["epoch"], stream["next_offset"]) == ("default", 2, 0)
     assert found["warnings"] == []
+
+
+@pytest.mark.parametrize("count", [1, LARGE])
+async def test_only_a_large_answer_is_converted_in_a_thread(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes seconds; nothing else would be answered meanwhile."""
+    scores = [report_pb2.Score(measure="f1") for _ in range(count)]
+    threads: list[threading.Thread] = []
+
+    class Calls:
+        rpcs = MappingProxyType({"/vidscore.v1.A/B": None})
+
+        async def unary(self, *_: object) -> Message:
+            return report_pb2.Report(scores=scores)
+
+    def record(_: Message) -> dict[str, object]:
+        threads.append(threading.current_thread())
+        return {}
+
+    monkeypatch.setattr(pages, "plain", record)
+    monkeypatch.setattr(pages, "_request", lambda *_: None)
+    calls = pages.PageCalls(Calls(), None)  # type: ignore[arg-type]
+    await calls.call("A/B", Visitor())
+    assert (threads == [threading.main_thread()]) == (count == 1)
 
 
 def test_a_missing_optional_number_is_none_and_not_zero() -> None:

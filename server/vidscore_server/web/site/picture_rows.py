@@ -18,6 +18,7 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey, concatenat
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.figures.frames import FrameCounts, FrameTable
 from vidscore_evaluators.outcome_table import Outcome, Outcomes, concatenate_outcomes
+from vidscore_server.domain.scores import ReportParts
 from vidscore_server.web.site.kept_pictures import (
     MOST_FRAMES,
     MOST_ROWS,
@@ -200,6 +201,7 @@ class Reading(Struct, frozen=True):
         """Revision of the truth under which the newest score was made."""
         answer = await self.visit.call(
             "SubmissionService/ListScores",
+            ReportParts.NONE,
             submission=self.submission["name"],
             page_size=MOST_SCORES,
         )

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from vidscore_server.domain.scores import ReportParts
 from vidscore_server.logs import log_incident
 from vidscore_server.store.errors import StoreFullError
 from vidscore_server.temporary import told
@@ -107,12 +108,15 @@ class Service(Protocol):
     batch of a request.
     """
 
-    async def call(self, rpc: str, visitor: Visitor, /, **request: Any) -> dict[str, Any]:
+    async def call(
+        self, rpc: str, visitor: Visitor, parts: ReportParts = ReportParts.ALL, /, **request: Any
+    ) -> dict[str, Any]:
         """Make a call with one request and one response.
 
         Args:
             rpc: Its name, such as ``BenchmarkService/GetBenchmark``.
             visitor: The visitor; its token decides what it may see and do.
+            parts: Parts of the reports of scores that are needed.
             request: The request by its fields.
 
         Raises:
@@ -120,7 +124,12 @@ class Service(Protocol):
         """
 
     def stream(
-        self, rpc: str, visitor: Visitor, requests: AsyncIterator[Mapping[str, Any]], /
+        self,
+        rpc: str,
+        visitor: Visitor,
+        requests: AsyncIterator[Mapping[str, Any]],
+        parts: ReportParts = ReportParts.ALL,
+        /,
     ) -> AsyncGenerator[dict[str, Any], None]:
         """Make a call with several messages on either side.
 
@@ -128,6 +137,7 @@ class Service(Protocol):
             rpc: Its name.
             visitor: Who asks.
             requests: The requests by their fields; a single one if the RPC takes only one.
+            parts: As for `call`.
 
         Raises:
             ServiceError: If it is refused, while its responses are read.

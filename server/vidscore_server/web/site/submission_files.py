@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 from urllib.parse import urlencode
@@ -18,6 +18,7 @@ from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats.generic_parts import GenericParts
 from vidscore_evaluators.outcome_files import CsvOutcomes
 from vidscore_evaluators.report import report_to_dict
+from vidscore_server.domain.scores import ReportParts
 from vidscore_server.web.site.protection import form_text, has_key
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.submission_report import report_of
@@ -50,7 +51,7 @@ async def acceptance(visit: Visit, evaluator: str) -> str:
     """The value that agrees to the cost of outcomes, from the session and the newest scores."""
     name = visit.submission
     answer = await visit.call(
-        "SubmissionService/ListScores", submission=name, page_size=MOST_SCORES
+        "SubmissionService/ListScores", ReportParts.NONE, submission=name, page_size=MOST_SCORES
     )
     scores = sorted(score["name"] for score in answer["scores"] if score["current"])
     return visit.form_key(" ".join([form_text(visit.request), name, *scores, evaluator]))
@@ -77,17 +78,21 @@ async def reports(visit: Visit) -> Response:
     answer = await visit.call(
         "SubmissionService/ListScores", submission=visit.submission, page_size=MOST_SCORES
     )
+    data = await asyncio.to_thread(_reports_json, answer["scores"])
+    return Response(data, headers=_headers(visit, "reports.json", "application/json"))
+
+
+def _reports_json(scores: Sequence[Mapping[str, Any]]) -> bytes:
     found = [
         {
             "partial": score["partial"],
             **report_to_dict(report_of(score["report"])),
             **_further_reports(score),
         }
-        for score in answer["scores"]
+        for score in scores
         if score["current"]
     ]
-    data = orjson.dumps(found, option=orjson.OPT_INDENT_2)
-    return Response(data, headers=_headers(visit, "reports.json", "application/json"))
+    return orjson.dumps(found, option=orjson.OPT_INDENT_2)
 
 
 def _further_reports(score: Mapping[str, Any]) -> dict[str, Any]:

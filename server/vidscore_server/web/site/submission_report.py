@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from vidscore_evaluators.explanation.answer import figure
-from vidscore_evaluators.report import Curve, Number, Report, ReportWarning, Row, Scores, row_block
+from vidscore_evaluators.report import Curve, Number, Report, ReportWarning, Row, Scores, row_blocks
 from vidscore_evaluators.trust.spread import mean_intervals
 from vidscore_server.web.charts import report_charts
 from vidscore_server.web.site.phrases import listed
@@ -80,7 +80,7 @@ def report_of(values: Mapping[str, Any]) -> Report:
         truth_digest=values["truth_digest"],
         detections_digest=values["detections_digest"],
         scores=Scores(
-            blocks=tuple(row_block(_row(entry)) for entry in values["scores"]),
+            blocks=row_blocks(map(_row, values["scores"])),
             curves=tuple(map(curve_of, values["curves"])),
             warnings=tuple(
                 ReportWarning(entry["code"], entry["message"], entry["count"])

@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from vidscore_evaluators.submitting import STREAM_PREFIX
 from vidscore_server.domain.access import ORGANISERS_TEAM
+from vidscore_server.domain.scores import ReportParts
 from vidscore_server.web.site.benchmark_document import CLOSED, state_text
 from vidscore_server.web.site.phrases import last_part, running_scores_from
 from vidscore_server.web.site.policy_words import hidden_figures, seen_by_team
@@ -45,6 +46,9 @@ ACTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "unchoose": ("ChooseSubmission", {"undo": True}),
 }
 """RPC of each button, with its fields."""
+
+
+_DRAWN = ReportParts.WITHOUT_CURVES_OF_PARTS
 
 
 class Moment(Struct, frozen=True):
@@ -140,7 +144,7 @@ async def _watched(visit: Visit) -> dict[str, Any]:
     wanted = {"window_frames": WINDOW_FRAMES} if (await visit.account()).is_organiser else {}
     name = visit.submission
     async with aclosing(
-        visit.ask("SubmissionService/WatchSubmission", name=name, **wanted)
+        visit.ask("SubmissionService/WatchSubmission", _DRAWN, name=name, **wanted)
     ) as answers:
         async for answer in answers:
             return answer
@@ -160,11 +164,15 @@ async def _live_context(visit: Visit, now: Mapping[str, Any], first: str) -> dic
     live = state not in ENDED
     ranking = await _ranking(visit, first, now["scores"])
     scores = now["scores"] if live else []
-    shown = [shown_score(score, "", ranking, drawn=False) for score in scores]
-    window = [
-        shown_score({"report": report, "partial": True}, "", ranking, drawn=False)
-        for report in (now["window_reports"] if live else ())
+    in_window = [
+        {"report": report, "partial": True} for report in (now["window_reports"] if live else ())
     ]
+    shown, window = await asyncio.to_thread(
+        lambda: [
+            [shown_score(score, "", ranking, drawn=False) for score in own]
+            for own in (scores, in_window)
+        ]
+    )
     upload = visit.site.spool.of_submission(submission["name"])
     sends_file = any(one["stream"].startswith(STREAM_PREFIX) for one in submission["streams"])
     return {

@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Message, Receive
 
 from vidscore_server.addresses import ListenAddress
+from vidscore_server.domain.scores import ReportParts
 from vidscore_server.web.rendering import environment
 from vidscore_server.web.site.kept_pictures import KeptPictures
 from vidscore_server.web.site.protection import (
@@ -133,27 +134,34 @@ class Visit:
         """Whether a script of ours requests a part of the page."""
         return self.request.headers.get("hx-request") == "true"
 
-    async def call(self, rpc: str, **request: Any) -> dict[str, Any]:
-        """Make a call as the visitor.
+    async def call(
+        self, rpc: str, parts: ReportParts = ReportParts.ALL, /, **request: Any
+    ) -> dict[str, Any]:
+        """Make a call as the visitor; see `Service.call`.
 
         Raises:
             ServiceError: If it is refused.
         """
-        return await self.site.service.call(rpc, self.visitor, **request)
+        return await self.site.service.call(rpc, self.visitor, parts, **request)
 
     def stream(
-        self, rpc: str, requests: AsyncIterator[Mapping[str, Any]]
+        self,
+        rpc: str,
+        requests: AsyncIterator[Mapping[str, Any]],
+        parts: ReportParts = ReportParts.ALL,
     ) -> AsyncGenerator[dict[str, Any], None]:
         """Make a call with several messages as the visitor."""
-        return self.site.service.stream(rpc, self.visitor, requests)
+        return self.site.service.stream(rpc, self.visitor, requests, parts)
 
-    def ask(self, rpc: str, /, **request: Any) -> AsyncGenerator[dict[str, Any], None]:
+    def ask(
+        self, rpc: str, parts: ReportParts = ReportParts.ALL, /, **request: Any
+    ) -> AsyncGenerator[dict[str, Any], None]:
         """Call an RPC that answers one request with several messages; see `Service.stream`."""
 
         async def requests() -> AsyncIterator[Mapping[str, Any]]:
             yield request
 
-        return self.stream(rpc, requests())
+        return self.stream(rpc, requests(), parts)
 
     async def pages(self, rpc: str, field: str, **request: Any) -> AsyncIterator[dict[str, Any]]:
         """Every entry of a list, page by page.

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.server.domain import test_private_sequences as split
 from tests.server.domain.hosted import BENCHMARK, TRUTH
+from tests.server.domain.streets import streets, things
 from tests.server.domain.test_planted_truth import ALL_PUBLIC, _forbidden, _prepare, _search
 from tests.server.domain.traced import DETECTIONS
 from tests.server.domain.traced import TRUTH as TRACED_TRUTH
@@ -24,7 +25,9 @@ from tests.support.varieties import mostly_nightly
 from tests.support.waiting import TIMEOUT_S
 
 from vidscore_client import connect
-from vidscore_protos.v1 import benchmark_pb2
+from vidscore_evaluators.report import Curve
+from vidscore_protos.v1 import benchmark_pb2, report_pb2
+from vidscore_server.api.convert import write_curve
 
 ONE = f"/{BENCHMARK}/submissions/one"
 LINK = re.compile(r'<a [^>]*href="([^"]+)"')
@@ -104,6 +107,35 @@ async def test_a_team_without_submissions_is_told_how_to_submit(site: Browsing) 
 
 
 # --- One submission
+
+
+async def test_a_page_makes_no_message_of_curves_that_it_does_not_draw(
+    site: Browsing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A report has thousands of curves of labels; the page draws those over everything."""
+    message = streets(("car", "bus"))
+    message.specification.evaluators[0].name = "map"
+    message.policy.visibility = benchmark_pb2.VISIBILITY_LIVE
+    message.policy.outcomes = benchmark_pb2.OUTCOMES_SHOWN_OWN
+    await site.hosted.organiser.create(message)
+    await site.hosted.organiser.upload(things({1: ["car", "bus"]}))
+    await site.hosted.red.submit(things({1: ["car", "bus"]}))
+    await site.hosted.red.ended()
+    written: list[Curve] = []
+
+    def record(curve: Curve) -> report_pb2.Curve:
+        written.append(curve)
+        return write_curve(curve)
+
+    monkeypatch.setattr("vidscore_server.api.convert.write_curve", record)
+    page = await site.red.get(ONE)
+    assert 'class="plot"' in page.text
+    assert {(curve.domain, curve.label) for curve in written} == {(None, None)}
+    written.clear()
+    assert (await site.red.agree(f"{ONE}/frames", evaluator="map")).status == 200
+    assert written == []
+    [report] = json.loads((await site.red.get(f"{ONE}/reports.json")).text)
+    assert {curve["label"] for curve in report["curves"]} == {None, "bus", "car"}
 
 
 async def test_an_open_submission_says_what_is_durable_and_what_comes_next(site: Browsing) -> None:

@@ -23,7 +23,7 @@ from vidscore_evaluators.annotations import (
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.figures.overlay import Mark, Overlay
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
-from vidscore_server.web.site.phrases import counted, things
+from vidscore_server.web.site.phrases import counted, listed, things
 
 MOST_FRAMES = 50_000
 """Maximum number of frames that a preview counts; the page says if more are left out."""
@@ -36,6 +36,9 @@ MOST_MARKS = 200
 
 MOST_ROWS = 500
 """Maximum number of sequences in the table."""
+
+MOST_LABELS = 50
+"""Maximum number of labels in the table."""
 
 
 class DrawnFrame(Struct, frozen=True):
@@ -96,18 +99,39 @@ class Preview:
         return self._counts.total()
 
     @property
+    def columns(self) -> list[str]:
+        """The first labels."""
+        return self.labels[:MOST_LABELS]
+
+    @property
     def rows(self) -> list[tuple[str, int, int, list[int]]]:
-        """For each sequence, its number of frames, of objects, and of objects per label."""
-        labels = self.labels
+        """For the first sequences, their number of frames, of objects, and of objects per label."""
+        objects: Counter[str] = Counter()
+        for (sequence, _), count in self._counts.items():
+            objects[sequence] += count
+        columns = self.columns
         return [
             (
                 sequence,
                 self.frame_counts[sequence],
-                sum(counts := [self._counts[sequence, label] for label in labels]),
-                counts,
+                objects[sequence],
+                [self._counts[sequence, label] for label in columns],
             )
             for sequence in sorted(self.frame_counts)[:MOST_ROWS]
         ]
+
+    @property
+    def left_out(self) -> str:
+        """How many sequences and labels the table lacks, as a sentence; empty for none."""
+        parts = [
+            f"the first {most} of {things(count, noun)}"
+            for most, count, noun in (
+                (MOST_ROWS, len(self.frame_counts), "sequence"),
+                (MOST_LABELS, len(self.labels), "label"),
+            )
+            if count > most
+        ]
+        return f"These are {listed(parts)}." if parts else ""
 
     @property
     def drawn(self) -> list[DrawnFrame]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from vidscore_evaluators.annotations import Annotations, empty_annotations
 from vidscore_evaluators.testing.examples import Thing, make_annotations
 from vidscore_server.web.site.organise.truth_preview import (
+    Preview,
     change_sentence,
     changes_of,
     label_changes,
@@ -92,3 +93,20 @@ def test_added_and_removed_labels_are_listed() -> None:
     before, after = truth({("a", 1): [1.0]}), truth({("a", 1): [1.0]}, "bus")
     assert label_changes(before, after) == (("bus",), ("car",))
     assert label_changes(before, truth({("a", 1): []}, "bus")) == ((), ("car",))
+
+
+def test_the_table_of_counts_is_bounded_and_says_what_it_leaves_out() -> None:
+    """Thousands of sequences and labels made a page of tens of megabytes, and hid sequences."""
+    preview = Preview([])
+    sequences = {("", f"s{row:03}"): {1: [Thing((1.0, 1.0), "l000")]} for row in range(501)}
+    sequences["", "s000"] = {1: [Thing((1.0, 1.0), f"l{row:03}") for row in range(51)]}
+    preview.add(make_annotations(sequences, arity=2))
+    assert preview.columns == [f"l{row:03}" for row in range(50)]
+    assert len(preview.rows) == 500
+    assert preview.rows[0] == ("s000", 1, 51, [1] * 50)
+    assert preview.left_out == (
+        "These are the first 500 of 501 sequences and the first 50 of 51 labels."
+    )
+    few = Preview([])
+    few.add(truth({("a", 1): [1.0, 2.0]}))
+    assert (few.rows, few.left_out) == ([("a", 1, 2, [2])], "")

@@ -129,6 +129,8 @@ async def test_every_audit_record_is_in_the_csv() -> None:
 async def test_the_audit_record_is_filtered_and_downloaded_as_csv(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     page = await site.organiser.get("/organise/audit?action=CreateBenchmark")
+    assert "1 May 2026, 12:00 UTC" in page.words
+    assert '<time datetime="2026-05-01T12:00:00+00:00">' in page.text
     assert "benchmarks/dots" in page.words
     assert "CreateToken" not in page.words
     page = await site.organiser.get("/organise/audit?resource=tokens/x")

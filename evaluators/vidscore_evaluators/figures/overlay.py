@@ -24,7 +24,7 @@ from vidscore_evaluators.figures._labels import TEXT_SIZE, fitted, text_width
 from vidscore_evaluators.figures.markup import coordinate, markup_text
 from vidscore_evaluators.mask_outlines import column_pieces, mask_outlines
 from vidscore_evaluators.masks import Masks, concatenate_masks
-from vidscore_evaluators.names import is_right_to_left
+from vidscore_evaluators.names import counted, is_right_to_left
 
 LONGER_SIDE = 960.0
 """Longer side of a picture in its own units."""
@@ -36,6 +36,9 @@ MOST_PLATES = 120
 """Number of objects with plates; more would cover the picture."""
 
 TOO_LARGE = "The masks of this frame are too large for a page; their boxes stand for them."
+
+_FURTHEST = 1e5
+"""Largest coordinate in the same units; browsers do not draw a path with very large ones."""
 
 _POINT_RADIUS = 9.0
 _PLATE_HEIGHT = 28.0
@@ -151,8 +154,21 @@ class Overlay(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def note(self) -> str:
-        """A remark on the picture, or empty."""
-        return "" if self._paths is not None else TOO_LARGE
+        """Remarks on the picture, as sentences; may be empty."""
+        outside = sum(map(self._is_outside, self.marks))
+        said = [] if self._paths is not None else [TOO_LARGE]
+        if outside:
+            lie, their = ("lies", "its number") if outside == 1 else ("lie", "their numbers")
+            said.append(
+                f"{counted(outside, 'object')} {lie} outside the picture; "
+                f"{their} may stand at its edge."
+            )
+        return " ".join(said)
+
+    def _is_outside(self, mark: Mark) -> bool:
+        xs, ys = mark.coordinates[::2], mark.coordinates[1::2]
+        across = max(xs) < 0 or min(xs) > self.width_px
+        return across or max(ys) < 0 or min(ys) > self.height_px
 
     @cached_property
     def _paths(self) -> dict[int, str] | None:
@@ -229,7 +245,7 @@ class Overlay(Struct, frozen=True, eq=False, dict=True):
                 yield f"{_group(mark)}{''.join(found)}</g>"
 
     def _scaled(self, coordinates: Sequence[float]) -> list[float]:
-        return [value * self._scale for value in coordinates]
+        return [min(max(value * self._scale, -_FURTHEST), _FURTHEST) for value in coordinates]
 
 
 def _joined(words: Words) -> str:

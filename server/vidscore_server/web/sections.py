@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from vidscore_evaluators.annotations import Side, sequence_name
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side, sequence_name
 from vidscore_evaluators.arrays import defined
 from vidscore_evaluators.explanation.figures import FigureRow
 from vidscore_evaluators.explanation.frame import Cell, FrameObjects, ObjectRow, objects_of_frame
@@ -18,6 +18,7 @@ from vidscore_evaluators.figures.overlay import Overlay
 from vidscore_evaluators.figures.timeline import bin_frames, strip_svg
 from vidscore_evaluators.figures.whisker import Interval as Drawn
 from vidscore_evaluators.figures.whisker import whisker_svg
+from vidscore_server.web.canvas import canvas_size
 from vidscore_server.web.rendering import KIND_WORDS
 from vidscore_server.web.site.phrases import things
 from vidscore_server.web.view import KINDS, Links, View
@@ -274,21 +275,23 @@ def _measured_by(rows: list[ObjectRow]) -> str:
 
 
 def image_extent(material: Material, sequence: int) -> tuple[float, float]:
-    """Width and height of a sequence's images: as specified, or large enough for all objects."""
+    """Width and height of a sequence's images: as specified, or large enough for the objects."""
     key = material.frames.sequences[sequence]
     for entry in material.contest.specification.sequences:
         if entry.key == key and entry.image_width and entry.image_height:
             return float(entry.image_width), float(entry.image_height)
-    ends = np.array([1.0, 1.0])
-    for side in (material.contest.truth, *material.contest.systems.values()):
-        rows = [row for row, own in enumerate(side.sequences) if own == key]
-        objects = np.isin(side.frame_sequences, rows)[side.object_frames]
-        points = side.coordinates[objects].reshape(-1, 2)
-        if len(points):
-            ends = np.maximum(ends, points.max(axis=0))
-        if side.masks is not None and len(points):
-            ends = np.maximum(ends, side.masks.sizes[objects, ::-1].max(axis=0))
-    return float(ends[0]), float(ends[1])
+    truth, *systems = (
+        _objects_in(side, key)
+        for side in (material.contest.truth, *material.contest.systems.values())
+    )
+    return canvas_size(truth, systems)
+
+
+def _objects_in(side: Annotations, key: SequenceKey) -> Annotations:
+    rows = [row for row, own in enumerate(side.sequences) if own == key]
+    return side.take_objects(
+        np.flatnonzero(np.isin(side.frame_sequences, rows)[side.object_frames])
+    )
 
 
 def side_words(row: ObjectRow) -> str:

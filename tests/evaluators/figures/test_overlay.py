@@ -243,6 +243,22 @@ def test_a_region_follows_its_mask() -> None:
     assert '<path class="region" d="M0 0h20v20h-10v-10h-10z"/>' in svg
 
 
+def test_objects_outside_the_picture_are_counted_in_the_note() -> None:
+    """Of boxes left of it, below it, over its corner and around it, two are outside."""
+    boxes = [(-50, 10, -5, 20), (10, 205, 20, 210), (90, 190, 150, 300), (-9, -9, 999, 999)]
+    marks = [Mark("fp", list(map(float, box)), row) for row, box in enumerate(boxes, 1)]
+    note = "2 objects lie outside the picture; their numbers may stand at its edge."
+    assert Overlay(100.0, 200.0, marks).note == note
+    note = "1 object lies outside the picture; its number may stand at its edge."
+    assert Overlay(100.0, 200.0, marks[1:]).note == note
+    assert Overlay(100.0, 200.0, marks[2:]).note == ""
+
+
+def test_coordinates_far_outside_are_drawn_as_others_that_are_outside() -> None:
+    svg = Overlay(100.0, 100.0, [Mark("fp", [-1e308, 10.0, 1e308, 20.0], 1)]).svg("t", "d", "n")
+    assert 'd="M-100000 96H100000V192H-100000z"' in svg
+
+
 def test_too_large_masks_are_drawn_as_boxes_and_the_note_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

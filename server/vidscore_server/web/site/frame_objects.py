@@ -11,6 +11,7 @@ from msgspec import Struct
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.explanation.answer import figure
 from vidscore_evaluators.figures.overlay import Mark, Overlay
+from vidscore_server.web.canvas import canvas_size
 
 MOST_MARKS = 400
 """Maximum number of objects of a frame that are drawn and listed."""
@@ -90,24 +91,21 @@ def picture(
 
 
 def image_size(
-    specification: Mapping[str, Any], key: SequenceKey, sides: Sequence[Annotations]
+    specification: Mapping[str, Any],
+    key: SequenceKey,
+    truth: Annotations | None,
+    detections: Annotations | None,
 ) -> tuple[float, float]:
-    """Width and height of an image as specified; otherwise large enough for all objects.
+    """Width and height of an image as specified; otherwise large enough for the objects.
 
     Args:
         specification: The benchmark's specification.
         key: The sequence.
-        sides: The drawn objects.
+        truth: Objects of the truth; None if they are hidden.
+        detections: The detections; None for none.
     """
     for entry in specification["sequences"]:
         own = (entry["domain"], entry["name"])
         if own == tuple(key) and entry["image_width"] and entry["image_height"]:
             return float(entry["image_width"]), float(entry["image_height"])
-    ends = np.array([1.0, 1.0])
-    for side in sides:
-        if side.object_count:
-            ends = np.maximum(ends, 1.05 * side.coordinates.reshape(-1, 2).max(axis=0))
-    sizes = [side.masks.sizes for side in sides if side.masks is not None and side.object_count]
-    if sizes:
-        ends = np.concatenate(sizes)[:, ::-1].max(axis=0)
-    return float(ends[0]), float(ends[1])
+    return canvas_size(truth, [] if detections is None else [detections])

@@ -154,7 +154,7 @@ async def _sent_frame(
     frame = answer["detections"].frame_run(0, 1)
     key = frame.sequences[int(frame.frame_sequences[0])]
     sequence, number = sequence_name(key), int(frame.frame_numbers[0])
-    size = image_size(benchmark["specification"], key, [frame])
+    size = image_size(benchmark["specification"], key, None, frame)
     rows = object_rows(frame, {})
     svg, note = picture(rows, frame, size, f"frame {number} of {sequence}")
     last = offset + 1 == counts[stream]

@@ -275,7 +275,9 @@ class Looking(Struct, frozen=True, eq=False):
         frames = self.judgement.frames
         material = Material(contest, (self.judgement.evaluator,), {}, frames)
         key = frames.sequences[frames.sequence_of(self.row)]
-        size = image_size(self.benchmark["specification"], key, sides)
+        size = image_size(
+            self.benchmark["specification"], key, self.rows.truth, self.rows.detections
+        )
         return Page(material, self.view, self.judgement, self.row, self.links, size)
 
     def _judged(self) -> Judgement:

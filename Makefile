@@ -101,6 +101,8 @@ LOCKED := $(if $(filter true,$(CI)),--locked)
 INSTALL_INPUTS := requirements.lock pyproject.toml hatch_build.py clients/python/pyproject.toml \
 	clients/python/vidscore_client/_version.py tools/bootstrap.py
 LOOPS_INPUTS := hatch_build.py $(wildcard $(KERNELS)/*.[ch])
+# The project with all of its extras.
+EVERYTHING := '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask,s3]'
 HAS_PYTHON = test -n "$(PYTHON)" || { echo "no python3 found; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 
 venv: $(INSTALLED) ## make .venv, or bring it up to date
@@ -114,7 +116,7 @@ $(USABLE): $(INSTALL_INPUTS) $(LOOPS_INPUTS)
 $(ENVIRONMENT): $(INSTALL_INPUTS)
 	@$(HAS_PYTHON)
 	@echo "Installing vidscore and what develops it into $(VENV)"
-	@$(PYTHON) tools/bootstrap.py $(VENV) $(LOCKED) --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask,s3]' --group dev
+	@$(PYTHON) tools/bootstrap.py $(VENV) $(LOCKED) --editable ./clients/python --editable $(EVERYTHING) --group dev
 	@touch $(USABLE) $@
 
 # For every platform. It names no package index: installers choose their own.
@@ -178,7 +180,7 @@ test-lowest: $(INSTALLED) ## campaign: the suite on the oldest supported release
 	@$(BIN)/python tools/lower_bounds.py > build/lowest.txt
 	@$(PYTHON) tools/bootstrap.py $(LOWEST) \
 		--requirement build/lowest.txt --build-constraint build/lowest.txt \
-		--editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask,s3]' --group test
+		--editable ./clients/python --editable $(EVERYTHING) --group test
 	@$(LOWEST)/bin/python -m pytest -n $(WORKERS) -m "not campaign" -W default \
 		--ignore tests/house --ignore tests/docs $(PYTEST_ARGS)
 
@@ -188,7 +190,7 @@ test-pythons: $(INSTALLED) ## long campaign: the suite on other Pythons: PYTHONS
 	@failed=; for python in $(PYTHONS); do \
 		echo "== $$($$python --version)"; environment=build/$$(basename $$python)-venv; \
 		$$python tools/bootstrap.py $$environment \
-			--editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt]' --group test && \
+			--editable ./clients/python --editable $(EVERYTHING) --group test && \
 		$$environment/bin/python -m pytest -n $(WORKERS) --ignore tests/house --ignore tests/docs $(PYTEST_ARGS) || \
 		failed="$$failed $$python"; \
 	done; test -z "$$failed" || { echo "Pythons that failed:$$failed" >&2; exit 1; }
@@ -218,7 +220,7 @@ packages: $(INSTALLED) ## test-installs and test-image in parallel (EVERY=1)
 # In a separate environment: playwright contains a Node.js of 100 MB, and is not in the lock file.
 $(BROWSER_ENVIRONMENT): $(INSTALL_INPUTS)
 	@$(HAS_PYTHON)
-	@$(PYTHON) tools/bootstrap.py $(BROWSER)/venv --editable ./clients/python --editable '.[server,postgresql,video,web,plot,parquet,dataframes,mqtt,mcap,nats,kafka,dask,s3]' --group test --group browser
+	@$(PYTHON) tools/bootstrap.py $(BROWSER)/venv --editable ./clients/python --editable $(EVERYTHING) --group test --group browser
 	@npm install --silent --no-audit --no-fund --prefix $(BROWSER) axe-core@4.14.1
 	@touch $@
 

@@ -49,7 +49,7 @@ class ThreadTransport:
         try:
             answer = call.result()
         except grpc.RpcError as failure:
-            raise error_from_failure(failure) from failure
+            raise error_from_failure(failure) from _without_frames(failure)
         except grpc.FutureCancelledError as cancelled:
             raise error_from_failure(call) from cancelled
         check_metadata(call.trailing_metadata())
@@ -113,7 +113,7 @@ class ThreadCall:
         except grpc.RpcError as failure:
             if self._error is not None:  # grpc does not report its details
                 raise self._error from None
-            raise error_from_failure(failure) from failure
+            raise error_from_failure(failure) from _without_frames(failure)
 
     def cancel(self) -> None:
         """End the call at once."""
@@ -131,6 +131,15 @@ class ThreadCall:
         if request is None:
             raise StopIteration
         return request
+
+
+def _without_frames(failure: grpc.RpcError) -> grpc.RpcError:
+    """A failure without its traceback.
+
+    A call of grpc raises itself, so its traceback, and all callers with what they hold, would stay
+    until the next collection of garbage.
+    """
+    return failure.with_traceback(None)
 
 
 class ThreadMonitor(threading.Condition):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -13,6 +16,7 @@ from tests.clients.python.streaming import BOX, event_loop, frames
 from vidscore_client import (
     Batching,
     CallCancelledError,
+    Client,
     ClosedError,
     Frames,
     Health,
@@ -59,6 +63,26 @@ def test_every_page_of_evaluators_is_read(client_of: Any) -> None:
     with serving(evaluators=["a", "b", "c"]) as server:
         assert [found.name for found in client_of(server.target).evaluators()] == ["a", "b", "c"]
         assert len(server.metadata) == 3
+
+
+def test_a_refused_call_keeps_nothing_of_its_caller() -> None:
+    """A call of grpc is its own exception, a cycle; without this, frames waited for the garbage."""
+    held: list[weakref.ref[Frames]] = []
+
+    def ask(client: Client) -> None:
+        batch = frames(0)
+        held.append(weakref.ref(batch))
+        with suppress(NotFoundError):
+            client.evaluator("c")
+
+    with serving() as server, connect(server.target) as client:
+        gc.collect()
+        gc.disable()
+        try:
+            ask(client)
+            assert held[0]() is None
+        finally:
+            gc.enable()
 
 
 def test_every_page_of_presets_is_read(client_of: Any) -> None:

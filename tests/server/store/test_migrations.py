@@ -63,8 +63,10 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
 
 
 def test_every_revision_but_the_newest_is_tested() -> None:
-    with create_engine("sqlite://").connect() as connection:
+    engine = create_engine("sqlite://")
+    with engine.connect() as connection:
         scripts = ScriptDirectory.from_config(migration_config(connection))
+    engine.dispose()
     known = sorted(script.revision for script in scripts.walk_revisions())
     assert tuple(known[:-1]) == REVISIONS
 

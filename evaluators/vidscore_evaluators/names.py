@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from unicodedata import bidirectional, normalize
 
 from vidscore_evaluators.errors import Fault
@@ -15,6 +15,8 @@ MAXIMUM_TEXT_LENGTH = 1000
 """Default maximum number of characters of a text for people."""
 
 _SHOWN_CHARACTERS = 80
+
+_NAMES_LISTED = 20
 
 _WITHOUT_CONTROLS = "no control characters, ends of lines or changes of the direction of writing"
 
@@ -165,3 +167,24 @@ def name_advice(name: str, known: Iterable[str]) -> str:
     close = begin[0] if len(begin) == 1 else closest_name(name, entries)
     verb = "is" if len(entries) == 1 else "are"
     return f"did you mean {close}?" if close else f"there {verb} {', '.join(entries)}"
+
+
+WantedNames = Mapping[str, tuple[object, Iterable[str | None]]]
+"""For each kind of name of a report: the name that was asked for, and the names that exist."""
+
+
+def advice_on_names(wanted: WantedNames) -> str:
+    """Advice about the first name that does not exist, or about the first kind if all exist."""
+    known = {kind: sorted({*names} - {None}, key=str) for kind, (_, names) in wanted.items()}
+    strange = (
+        (kind, name)
+        for kind, (name, _) in wanted.items()
+        if name is not None and name not in known[kind]
+    )
+    kind, name = next(strange, (next(iter(wanted)), ""))
+    names = [str(one) for one in known[kind]]
+    if names and not isinstance(name, str):  # data may have integers for names
+        strings = first_of(list(map(repr, names)), _NAMES_LISTED)
+        return f"{kind} of this report are strings: {strings}"
+    listed = first_of(names, _NAMES_LISTED) or "none"
+    return did_you_mean(str(name), names) or f"{kind} of this report: {listed}"

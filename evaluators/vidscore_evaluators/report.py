@@ -19,16 +19,13 @@ from msgspec import Struct
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.deferred import Deferred, DeferredField
 from vidscore_evaluators.machine_text import json_text
-from vidscore_evaluators.names import did_you_mean, first_of
+from vidscore_evaluators.names import WantedNames, advice_on_names
 
 if TYPE_CHECKING:
     from vidscore_evaluators.data_frames import Backend
     from vidscore_evaluators.figures.plots import Axes
     from vidscore_evaluators.figures.report_curves import By
     from vidscore_evaluators.report_frames import Form
-
-NAMES_LISTED = 20
-"""Maximum number of names that a message lists."""
 
 Number = int | float | None
 """A score: a count, a figure, or None if it is undefined."""
@@ -257,7 +254,7 @@ class Report:
                 return block.measures[measure][place]
         blocks = self.scores.blocks
         columns = [column for block in blocks for column in block.measures.items()]
-        wanted: _Wanted = {
+        wanted: WantedNames = {
             "measures": (measure, [name for name, values in columns if len(values)]),
             "domains": (domain, [name for block in blocks for name in block.domains]),
             "classes": (label, [name for block in blocks for name in block.classes]),
@@ -265,7 +262,7 @@ class Report:
         }
         raise KeyError(
             f"no score {measure!r} for domain {domain!r}, class {label!r}, "
-            f"sequence {sequence!r}; {_names_there_are(wanted)}"
+            f"sequence {sequence!r}; {advice_on_names(wanted)}"
         )
 
     def curve(self, name: str, *, domain: str | None = None, label: str | None = None) -> Curve:
@@ -277,13 +274,13 @@ class Report:
         for curve in self.curves:
             if (curve.name, curve.domain, curve.label) == (name, domain, label):
                 return curve
-        wanted: _Wanted = {
+        wanted: WantedNames = {
             "curves": (name, [curve.name for curve in self.curves]),
             "domains": (domain, [curve.domain for curve in self.curves]),
             "classes": (label, [curve.label for curve in self.curves]),
         }
         raise KeyError(
-            f"no curve {name!r} for domain {domain!r}, class {label!r}; {_names_there_are(wanted)}"
+            f"no curve {name!r} for domain {domain!r}, class {label!r}; {advice_on_names(wanted)}"
         )
 
     def frame(self, form: Form = "wide", *, backend: Backend = "pandas") -> Any:
@@ -453,27 +450,6 @@ def report_from_dict(document: Mapping[str, Any]) -> Report:
         preset=document.get("preset"),
         selection=document.get("selection", {}),
     )
-
-
-_Wanted = Mapping[str, tuple[object, Iterable[str | None]]]
-"""For each kind of name: the name that was asked for, and the names that exist."""
-
-
-def _names_there_are(wanted: _Wanted) -> str:
-    """Advice about the first name that does not exist, or about the first kind if all exist."""
-    known = {kind: sorted({*names} - {None}, key=str) for kind, (_, names) in wanted.items()}
-    strange = (
-        (kind, name)
-        for kind, (name, _) in wanted.items()
-        if name is not None and name not in known[kind]
-    )
-    kind, name = next(strange, (next(iter(wanted)), ""))
-    names = [str(one) for one in known[kind]]
-    if names and not isinstance(name, str):  # data may have integers for names
-        strings = first_of(list(map(repr, names)), NAMES_LISTED)
-        return f"{kind} of this report are strings: {strings}"
-    listed = first_of(names, NAMES_LISTED) or "none"
-    return did_you_mean(str(name), names) or f"{kind} of this report: {listed}"
 
 
 def row_blocks(rows: Iterable[Row]) -> tuple[Block, ...]:

@@ -221,22 +221,25 @@ def _writing(engine: Engine) -> Engine:
 
 
 def _presence(path: Path) -> Callable[[], None]:
-    """A check that the file and its write-ahead log still exist under their names.
+    """A check that the file, its write-ahead log and its lock still exist under their names.
 
-    An open file survives its name: frames would be acknowledged into a deleted file.
+    An open file survives its name: frames would be acknowledged into a deleted file, and without
+    its lock a second server could own the store.
     """
-    log = Path(f"{path}-wal")
-    opened = path.stat()
+    log, lock = Path(f"{path}-wal"), _lock_of(path)
+    opened = {file: file.stat() for file in (path, lock)}
 
     def check() -> None:
         try:
-            present = os.path.samestat(path.stat(), opened) and log.exists()
+            same = (os.path.samestat(file.stat(), before) for file, before in opened.items())
+            present = log.exists() and all(same)
         except OSError:
             present = False
         if not present:
             raise StoreLostError(
-                f"the store's file {path}, or {log.name} beside it, was moved, deleted or replaced "
-                "while the server ran: put it back, or restore a backup, and start again"
+                f"the store's file {path}, or {log.name} or {lock.name} beside it, was moved, "
+                "deleted or replaced while the server ran: put it back (a lock is made anew), or "
+                "restore a backup, and start again"
             )
 
     return check
@@ -314,16 +317,20 @@ def _engine(path: Path) -> Engine:
     return engine
 
 
+def _lock_of(path: Path) -> Path:
+    return path.with_name(path.name + ".lock")
+
+
 def _lock(path: Path) -> Callable[[], None]:
     """Lock the store's file, and return its release. The lock ends with the process in any case."""
-    lock_path = path.with_name(path.name + ".lock")
-    descriptor = os.open(lock_path, os.O_CREAT | os.O_RDWR, 0o600)
+    descriptor = os.open(_lock_of(path), os.O_CREAT | os.O_RDWR, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(descriptor)
         raise StoreInUseError(
-            f"another server owns {path}: stop it, or give this one a store of its own"
+            f"another server owns {path}: stop it, or give this one a store of its own (the lock "
+            "ends with that server: deleting its file does not help)"
         ) from None
     return lambda: os.close(descriptor)
 

@@ -122,7 +122,9 @@ def test_a_writer_that_ends_fails_all_waiting_and_later_commands(
     store.close()  # This does not wait for the thread that has ended.
 
 
-@pytest.mark.parametrize("how", ["deleted", "moved", "replaced by an older copy", "log deleted"])
+@pytest.mark.parametrize(
+    "how", ["deleted", "moved", "replaced by an older copy", "log deleted", "lock deleted"]
+)
 def test_nothing_is_acknowledged_if_the_file_was_replaced(
     store: SqlStore, path: Path, tmp_path: Path, how: str
 ) -> None:
@@ -132,6 +134,8 @@ def test_nothing_is_acknowledged_if_the_file_was_replaced(
         path.rename(tmp_path / "elsewhere.db")
     elif how == "log deleted":
         Path(f"{path}-wal").unlink()
+    elif how == "lock deleted":
+        Path(f"{path}.lock").unlink()
     else:
         copy = tmp_path / "copy.db"
         shutil.copyfile(path, copy)
@@ -140,6 +144,17 @@ def test_nothing_is_acknowledged_if_the_file_was_replaced(
     assert isinstance(refused, StoreLostError)
     assert str(path) in str(refused)
     assert store.lost.result(TIMEOUT_S) is refused
+
+
+def test_a_server_over_the_store_of_another_one_whose_lock_was_deleted_is_the_only_one(
+    store: SqlStore, path: Path
+) -> None:
+    """As if somebody took the lock for a remainder of a dead server."""
+    Path(f"{path}.lock").unlink()
+    second = open_store(str(path))
+    assert isinstance(store.submit(add("s2")).exception(TIMEOUT_S), StoreLostError)
+    second.submit(add("s3")).result(TIMEOUT_S)
+    second.close()
 
 
 @pytest.mark.nightly

@@ -8,6 +8,7 @@ import logging
 import math
 import subprocess
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,11 @@ from tests.support.waiting import until
 from vidscore_protos.v1 import scoring_service_pb2, scoring_service_pb2_grpc
 from vidscore_server import application
 from vidscore_server.application import SERVICES, ScoringServer
+from vidscore_server.domain.administration import initialise
 from vidscore_server.errors import ListenError
 from vidscore_server.logs import JsonFormatter
 from vidscore_server.settings import SettingsError, load_settings
+from vidscore_server.store.sqlite import open_sqlite_store
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("moody")]
 
@@ -224,3 +227,19 @@ async def test_an_unusable_tls_file_is_named(tmp_path: Path, text: str | None) -
     with pytest.raises(SettingsError, match="tls_certificate_file: found") as caught:
         await server.start()
     assert str(file) in str(caught.value)
+
+
+@pytest.mark.parametrize("has_token", [True, False])
+async def test_a_server_over_a_store_without_tokens_says_that_nobody_can_use_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, *, has_token: bool
+) -> None:
+    """Such a store is what remains of a restore that was killed."""
+    path = tmp_path / "store.db"
+    if has_token:
+        initialise(path)
+    with closing(open_sqlite_store(path)) as store:
+        settings = load_settings(flags={"listen": "127.0.0.1:0", "store": str(path)})
+        server = ScoringServer(settings, PlayedWorkers(), store)
+        await server.start()
+        await server.stop(0)
+    assert ("store without tokens" in caplog.messages) is not has_token

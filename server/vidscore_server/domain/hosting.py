@@ -34,7 +34,7 @@ from vidscore_server.domain.trust import TrustAnalyses
 from vidscore_server.domain.truth import TruthStore
 from vidscore_server.domain.windows import Windows
 from vidscore_server.executors import JobRunner
-from vidscore_server.logs import log_lasting, places_of
+from vidscore_server.logs import log, log_lasting, places_of
 from vidscore_server.workers import WorkerPool
 
 
@@ -109,6 +109,8 @@ class Hosting:
         Args:
             told: Called with whether the store can be written to, whenever that changes.
         """
+        if not await self.context.read(lambda reader: reader.tokens(None, 1)):
+            log(logging.WARNING, "store without tokens")
         await self.heartbeat.beat()
         self._own_work.append(asyncio.create_task(self.heartbeat.beat_on(told)))
         self._own_work.append(asyncio.create_task(self._keep_up()))

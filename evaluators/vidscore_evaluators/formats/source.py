@@ -54,6 +54,24 @@ _MOST_PARTS = 1 << 16
 """Maximum number of parts of a sequence that are checked one by one."""
 
 
+def parts_of_frames(
+    sequences: IntArray, frames: IntArray, cut_frames: int
+) -> tuple[list[tuple[int, int]], IntArray]:
+    """The parts of cut sequences that have frames, and (N,) the place of each frame's part.
+
+    Args:
+        sequences: (N,) index of each frame's sequence.
+        frames: (N,) their numbers.
+        cut_frames: Number of frame numbers per part.
+    """
+    numbers, of_frame = np.unique(frames // cut_frames, return_inverse=True)
+    count = max(1, len(numbers))
+    # One number for both sorts much faster than pairs do.
+    found, place = np.unique(sequences * count + of_frame, return_inverse=True)
+    own, parts = np.divmod(found, count)
+    return list(zip(own.tolist(), numbers[parts].tolist(), strict=True)), place
+
+
 class WantedFrames(Struct, frozen=True):
     """Selected parts of sequences that are cut at regular frame numbers.
 
@@ -83,10 +101,9 @@ class WantedFrames(Struct, frozen=True):
             sequences: (N,) index of each frame's sequence.
             frames: (N,) their numbers.
         """
-        parts = np.stack([sequences, frames // self.cut_frames], axis=1)
-        found, place = np.unique(parts, axis=0, return_inverse=True)
-        own = [self.wants(keys[sequence], part) for sequence, part in found.tolist()]
-        kept: BoolArray = np.array(own, dtype=np.bool_)[place.reshape(-1)]
+        parts, place = parts_of_frames(sequences, frames, self.cut_frames)
+        own = [self.wants(keys[sequence], part) for sequence, part in parts]
+        kept: BoolArray = np.array(own, dtype=np.bool_)[place]
         return kept
 
 

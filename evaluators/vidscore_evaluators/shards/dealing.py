@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.errors import Fault, ParameterError
 from vidscore_evaluators.evaluator import Evaluator, Unit
+from vidscore_evaluators.formats.source import parts_of_frames
 
 SHARDS = 64
 """Default number of shards: enough to balance sequences over a few dozen workers."""
@@ -130,10 +131,9 @@ def shards_of_frames(
         cut_frames: Number of frame numbers of a part of a sequence; None if sequences are whole.
     """
     if cut_frames is not None:
-        parts = np.stack([side.frame_sequences, side.frame_numbers // cut_frames], axis=1)
-        found, place = np.unique(parts, axis=0, return_inverse=True)
-        dealt = [shard_number(side.sequences[row], count, part) for row, part in found.tolist()]
-        cut: NDArray[np.int32] = np.array(dealt, dtype=np.int32)[place.reshape(-1)]
+        parts, place = parts_of_frames(side.frame_sequences, side.frame_numbers, cut_frames)
+        dealt = [shard_number(side.sequences[row], count, part) for row, part in parts]
+        cut: NDArray[np.int32] = np.array(dealt, dtype=np.int32)[place]
         return cut
     numbers = np.array([shard_number(key, count) for key in side.sequences], dtype=np.int32)
     of_frames: NDArray[np.int32] = numbers[side.frame_sequences]

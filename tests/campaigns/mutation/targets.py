@@ -159,7 +159,6 @@ EQUIVALENT: Mapping[str, str] = {
         "nothing can be taken out of what is not found, which is refused alike"
     ),
     "selection.Selection.has_sequence: return False => return None": "both are no",
-    "dealing.shards_of_frames: 1 => 2 (#2)": "numpy takes any negative length for the unknown one",
     "dota._write: True => False": "there is a name for each frame",
     "kitti._check_rows: 1 => 2": "numbers beyond the greatest one are refused by what follows",
     "mots._read_images: 0 => 1": "both columns have one length",

@@ -87,6 +87,9 @@ ONE_YOLO_FILE = Unknown("one file of YOLO text", "give the folder that holds a f
 TOML = Unknown("a TOML document", "give a manifest with --manifest")
 
 _TOML_TABLE = re.compile(r"\[+[ \t]*[A-Za-z_][\w.-]*[ \t]*\]+")
+_SEPARATOR = re.compile(r'"?(sep=.)"?[ \t]*\Z', re.IGNORECASE)
+"""The line by which a spreadsheet learns what separates columns."""
+
 _KEY = re.compile(rb'"([\w .-]{1,40})"\s*:')
 _MOST_KEYS = 5
 _TAR = b"ustar"
@@ -208,6 +211,10 @@ def guess_file(head: bytes) -> str | Unknown:
     line = next((line for line in lines if line.strip()), "")
     if not line:
         return EMPTY
+    separator = _SEPARATOR.match(line)
+    if separator is not None:
+        found = f"the line {separator[1]!r} of a spreadsheet"
+        return Unknown(found, "remove it, and separate columns by commas and fractions by points")
     if line.lstrip().startswith("{"):
         return coco.NAME
     if line.startswith("["):

@@ -59,6 +59,8 @@ def test_a_folder_of_folders_with_csv_files_is_neovision2(tmp_path: Path) -> Non
         ("  \n", "an empty file"),
         ("hello", "text without data, beginning with 'hello'"),
         ("\x00\x01", "a binary file"),
+        ("sep=;\n" + POINTS.replace(",", ";"), "the line 'sep=;' of a spreadsheet"),
+        ('\ufeff"sep=,"\r\n' + POINTS, "the line 'sep=,' of a spreadsheet"),
     ],
 )
 def test_a_file_similar_to_no_format_is_refused_with_a_description(

@@ -24,7 +24,7 @@ from vidscore_evaluators.annotations import (
     are_flagged,
 )
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs
-from vidscore_evaluators.geometry import bounding_boxes, box_areas
+from vidscore_evaluators.geometry import are_areas, bounding_boxes, box_areas
 from vidscore_evaluators.keys import factorize
 from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.quadrilaterals import outline_areas, outlines_of
@@ -50,11 +50,6 @@ _DONT_CARE_BASES: Mapping[Base, Base] = {
     "mask": "mask",
 }
 """Base that the matching for don't-care uses, for each base of a criterion."""
-
-
-_AREA_TOLERANCE = 1e-3
-"""Greatest difference of an area that a format gives from that of its box's corners, as a fraction.
-With any other area, a box could fit every object that lies in it."""
 
 
 class AsGiven(Struct, frozen=True):
@@ -378,8 +373,8 @@ def _as_given(side: Annotations, as_given: AsGiven) -> Annotations:
         rows = _rows(side) - np.repeat(side.frame_starts[:-1], side.object_counts)
         columns[ROW] = rows.astype(np.float64)
     if as_given.box_areas and BOX_AREA in columns and side.arity == BOX:
-        own, given = box_areas(side.coordinates), columns[BOX_AREA]
-        columns[GIVEN_AREA] = np.where(np.abs(given - own) <= _AREA_TOLERANCE * own, given, own)
+        given, boxes = columns[BOX_AREA], side.coordinates
+        columns[GIVEN_AREA] = np.where(are_areas(given, boxes), given, box_areas(boxes))
     return structs.replace(side, columns=columns)
 
 

@@ -52,7 +52,11 @@ from vidscore_evaluators.evaluator import (
 from vidscore_evaluators.parameters import PARTIAL, parameter
 from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.plausibility.sample_warnings import fraction_warnings
-from vidscore_evaluators.plausibility.warnings import FRAMES_NOT_EVALUATED, bounding_box_warnings
+from vidscore_evaluators.plausibility.warnings import (
+    FRAMES_NOT_EVALUATED,
+    area_warnings,
+    bounding_box_warnings,
+)
 from vidscore_evaluators.report import ReportWarning, Scores
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import TOLERANCE, Base, Similarity
@@ -386,8 +390,10 @@ class Criterion(Evaluator[ParametersType]):
     def warnings(
         self, input_summary: Mapping[str, Table], scores: Scores
     ) -> Sequence[ReportWarning]:
-        """The usual warnings, and those about shapes and units that do not fit the base."""
-        found = super().warnings(input_summary, scores)
+        """The usual warnings, and those about shapes, units and areas that do not fit."""
+        found = tuple(super().warnings(input_summary, scores))
+        if self.parameters.as_given.box_areas:
+            found = (*found, *area_warnings(input_summary))
         similarity = self.parameters.similarity
         if similarity.arity == POINT:
             return (*found, *fraction_warnings(input_summary, similarity.cutoff_px))

@@ -23,6 +23,10 @@ from vidscore_evaluators.arrays import (
     starts_from_counts,
 )
 
+_AREA_TOLERANCE = 1e-3
+"""Greatest difference of an area that a format gives from that of its box's corners, as a fraction.
+With any other area, a box could fit every object that lies in it."""
+
 
 def bounding_boxes(coordinates: FloatArray) -> FloatArray:
     """Upright bounding boxes of objects.
@@ -66,6 +70,13 @@ def box_areas(boxes: FloatArray, pixel: float = 0.0) -> FloatArray:
         width, height = width + pixel, height + pixel
     areas: FloatArray = width * height
     return areas
+
+
+def are_areas(given: FloatArray, boxes: FloatArray) -> BoolArray:
+    """(N,) whether numbers are the areas of (N, 4) boxes, but for rounding."""
+    areas = box_areas(boxes)
+    close: BoolArray = np.abs(given - areas) <= _AREA_TOLERANCE * areas
+    return close
 
 
 def intersection_areas(first: FloatArray, second: FloatArray, pixel: float = 0.0) -> FloatArray:

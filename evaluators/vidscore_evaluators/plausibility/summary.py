@@ -25,6 +25,7 @@ from vidscore_evaluators.annotations import (
     are_flagged,
 )
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.geometry import are_areas, bounding_boxes
 from vidscore_evaluators.plausibility.image_sizes import (
     ImageSizes,
     beyond_image,
@@ -272,6 +273,7 @@ def _columns_table(sides: Mapping[Side, Annotations]) -> Table:
         for name, column in annotations.columns.items()
         if name != BOX_AREA and known_column(name)
     ]
+    found += [(side, BOX_AREA, _wrong_areas(one)) for side, one in sides.items()]
     found = [entry for entry in found if entry[2]]
     rows: IntArray = np.arange(len(found), dtype=np.int64)
     return build_table(
@@ -280,6 +282,14 @@ def _columns_table(sides: Mapping[Side, Annotations]) -> Table:
         [rows, rows + len(found)],
         counts=[np.array([count for _, _, count in found], dtype=np.int64)],
     )
+
+
+def _wrong_areas(annotations: Annotations) -> int:
+    """Number of given areas that are not those of their boxes."""
+    given = annotations.columns.get(BOX_AREA)
+    if given is None or annotations.arity != BOX:
+        return 0
+    return _number(~np.isnan(given) & ~are_areas(given, bounding_boxes(annotations.coordinates)))
 
 
 def _examples_table(aligned: Aligned, seen: Sequence[_SideFacts]) -> Table:

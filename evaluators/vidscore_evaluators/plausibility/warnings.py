@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from msgspec import Struct
 
-from vidscore_evaluators.annotations import POINT, SequenceKey, Side
+from vidscore_evaluators.annotations import BOX_AREA, POINT, SequenceKey, Side
 from vidscore_evaluators.plausibility.image_sizes import MANY_ROWS, beyond_image_warnings
 from vidscore_evaluators.plausibility.labels import LabelUse, label_warnings, names_of, shown
 from vidscore_evaluators.plausibility.masks import BESIDE, MASK_DOUBTS
@@ -307,10 +307,32 @@ def bounding_box_warnings(input_summary: InputSummary) -> Iterator[ReportWarning
         )
 
 
-def _columns(seen: _Seen, side: Side, input_summary: InputSummary) -> Iterator[ReportWarning]:
+def area_warnings(input_summary: InputSummary) -> Iterator[ReportWarning]:
+    """Warnings about given areas that are not those of their boxes, and so do not count."""
+    if not input_summary:
+        return
+    for side in Side:
+        count = _column_counts(side, input_summary).get(BOX_AREA)
+        if count:
+            yield ReportWarning(
+                "areas_not_of_boxes",
+                f"values in the column {BOX_AREA} of {SIDE_NAMES[side]} are not the areas of their "
+                "boxes, and the areas of the corners are used; give width times height in pixels, "
+                "or leave the column out",
+                count,
+            )
+
+
+def _column_counts(side: Side, input_summary: InputSummary) -> dict[str, int]:
+    """Number of values in the columns of a side that are counted."""
     table = input_summary[COLUMNS]
     entries = zip(table.texts("side"), table.texts("column"), table.count("objects"), strict=True)
-    counts = {name: int(count) for of_side, name, count in entries if of_side == side.value}
+    return {name: int(count) for of_side, name, count in entries if of_side == side.value}
+
+
+def _columns(seen: _Seen, side: Side, input_summary: InputSummary) -> Iterator[ReportWarning]:
+    counts = _column_counts(side, input_summary)
+    counts.pop(BOX_AREA, None)
     sizes = size_columns(counts) if seen.arities[side] == [POINT] else ()
     if sizes:
         yield ReportWarning(

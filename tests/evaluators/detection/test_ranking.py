@@ -196,6 +196,23 @@ def test_a_stated_area_that_is_not_the_area_of_its_box_does_not_count(name: str)
     assert report_of(name, truth, found, box_areas="given").value("ap") == 0.0
 
 
+@pytest.mark.parametrize("name", ["map", "coco"])
+def test_an_unused_area_gives_a_warning_if_areas_are_used(name: str) -> None:
+    """Of the areas of two boxes of 100 px^2, one is rounded and the other is wrong."""
+    things = [Thing(LEFT, "a", 0.5), Thing((50, 60, 60, 50), "a", 0.5)]
+    truth = make_annotations({VIDEO: {0: things}})
+    found = replace(truth, columns={"box_area": np.array([100.05, 99.0])})
+    warned = {
+        box_areas: {
+            (warning.code, warning.count)
+            for warning in report_of(name, truth, found, box_areas=box_areas).warnings
+            if warning.code == "areas_not_of_boxes"
+        }
+        for box_areas in ("given", "corners")
+    }
+    assert warned == {"given": {("areas_not_of_boxes", 1)}, "corners": set()}
+
+
 def test_boxes_that_are_a_pixel_apart_touch_with_inclusive_pixels() -> None:
     """Columns 1 to 2 and 3 to 4 share none; 1 to 2 and 2 to 3 share one of three."""
     truth = {0: [Thing((1, 1, 2, 2), "a")]}

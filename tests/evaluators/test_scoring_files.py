@@ -135,6 +135,30 @@ def test_unknown_sequences_are_reported_beside_invalid_rows(
     assert [fault.line for fault in caught.value.faults] == told
 
 
+def test_a_file_given_for_both_sides_gives_a_warning(files: tuple[Path, Path]) -> None:
+    """Its scores are perfect. Equal detections of another file are no mistake that a path shows."""
+    truth, _ = files
+    link, copy = truth.with_name("link.csv"), truth.with_name("copy.csv")
+    link.symlink_to(truth)
+    copy.write_bytes(truth.read_bytes())
+    found = {path.name: score("f1", truth, path, base="euclidean") for path in (truth, link, copy)}
+    assert {name: [one.code for one in report.warnings] for name, report in found.items()} == {
+        "truth.csv": ["same_file"],
+        "link.csv": ["same_file"],
+        "copy.csv": [],
+    }
+    assert found["truth.csv"].warnings[0].count == 3
+
+
+def test_both_sides_may_be_in_one_folder(tmp_path: Path) -> None:
+    """As the truth and the public detections of MOTChallenge are."""
+    for name, row in (("gt/gt.txt", "1,1,1,1,9,9,1,1,1"), ("det/det.txt", "1,-1,2,1,9,9,0.5")):
+        path = tmp_path / "street" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(row + "\n")
+    assert score("f1", tmp_path, tmp_path).warnings == ()
+
+
 def test_skipped_rows_give_a_warning_in_the_report(tmp_path: Path) -> None:
     path = tmp_path / "detections.csv"
     path.write_text(HEADER + "1,1,10,5\n1,two,20,5\n")

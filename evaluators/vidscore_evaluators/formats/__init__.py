@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
@@ -52,6 +53,7 @@ from vidscore_evaluators.formats.source import (
     ReadOptions,
     Source,
     Wanted,
+    same_data_warnings,
     with_skipped,
 )
 from vidscore_evaluators.names import name_advice
@@ -330,7 +332,15 @@ def read_pair(  # noqa: PLR0913 - one argument for each fact that files leave ou
             faults.absorb(paired.faults)
     if of_truth.faults or faults:
         raise InputError([*of_truth.faults.listed(), *faults.listed()])
+    if _is_same_path(truth, detections):
+        right = replace(right, warnings=(*right.warnings, *same_data_warnings(left, right)))
     return Pair(left, right)
+
+
+def _is_same_path(first: DataPath | Source, second: DataPath | Source) -> bool:
+    if isinstance(first, Path) and isinstance(second, Path) and first.exists() and second.exists():
+        return first.samefile(second)
+    return not isinstance(first, Source) and first == second
 
 
 def _both_sides(

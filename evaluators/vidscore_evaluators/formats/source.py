@@ -342,6 +342,18 @@ def with_skipped(source: Source, skipped: int) -> Source:
     return replace(source, warnings=(*source.warnings, warning))
 
 
+def same_data_warnings(truth: Source, detections: Source) -> tuple[ReportWarning, ...]:
+    """The warning that both sides of one path are the same; a folder may hold two sides."""
+    first, second = truth.annotations, detections.annotations
+    if not second.object_count or not np.array_equal(first.coordinates, second.coordinates):
+        return ()
+    message = (
+        "detections are the objects of the ground truth themselves, as both sides are "
+        f"{detections.name}; give the file of the detections"
+    )
+    return (ReportWarning("same_file", message, second.object_count),)
+
+
 class Pair(Struct, frozen=True, eq=False, dict=True):
     """Truth and detections, read and checked against each other."""
 

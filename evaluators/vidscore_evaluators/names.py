@@ -66,7 +66,15 @@ def string_faults(text: str, field: str, most: int = MAXIMUM_TEXT_LENGTH) -> lis
     faults = []
     if len(text) > most:
         faults.append(Fault(f"{len(text)} characters", f"at most {most}", field=field))
-    return [*faults, *control_faults(text, field)]
+    return [*faults, *control_faults(text, field), *blank_faults(text, field)]
+
+
+def blank_faults(text: str, field: str) -> list[Fault]:
+    """A fault for a string of which nothing can be seen, such as blanks; the empty one has none."""
+    if not text or any(one.isprintable() and not one.isspace() for one in text):
+        return []
+    shown = f"'{escape_controls(text)[:_SHOWN_CHARACTERS]}'"
+    return [Fault(shown, "a visible character, or nothing", field=field)]
 
 
 def control_faults(text: str, field: str, source: str | None = None) -> list[Fault]:

@@ -9,6 +9,9 @@ from tests.support.tree import ROOT
 
 AXE = ROOT / "build/browser/node_modules/axe-core/axe.min.js"
 
+RUN_AXE = "axe.run({rules: {'target-size': {enabled: true}}})"
+"""All rules, also the one of WCAG 2.2 on the size of links and buttons, which is off by default."""
+
 
 class Watched:
     """A tab with its errors and its requests."""
@@ -28,7 +31,7 @@ class Watched:
     def violations(self) -> list[str]:
         """Violations found by axe, and duplicate ids, of which labels name only the first."""
         self.page.evaluate(AXE.read_text("utf-8"))
-        found = self.page.evaluate("axe.run()")["violations"]
+        found = self.page.evaluate(RUN_AXE)["violations"]
         ids: list[str] = self.page.evaluate(
             "[...document.querySelectorAll('[id]')].map(one => one.id)"
         )

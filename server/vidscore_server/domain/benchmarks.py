@@ -11,7 +11,7 @@ import orjson
 from msgspec.structs import asdict, replace
 
 from vidscore_evaluators.errors import Fault, SpecificationError, VidscoreError
-from vidscore_evaluators.names import control_faults, counted
+from vidscore_evaluators.names import blank_faults, control_faults, counted
 from vidscore_server.domain.access import UNSIGNED, Caller
 from vidscore_server.domain.basis import board_state
 from vidscore_server.domain.context import Context, Request
@@ -122,7 +122,7 @@ class Benchmarks:
             NameTakenError: If the name is taken.
             SpecificationError: If a title or name holds control characters, or it has closed.
         """
-        refuse_control_characters(definition)
+        refuse_unreadable_texts(definition)
         record = BenchmarkRecord(
             benchmark=benchmark,
             definition=to_json(definition),
@@ -183,7 +183,7 @@ class Benchmarks:
         etag: str,
     ) -> tuple[BenchmarkRecord, int]:
         """The work of `update`, within a command."""
-        refuse_control_characters(definition)
+        refuse_unreadable_texts(definition)
         present = required_benchmark(transaction, record.benchmark)
         self._refuse_changed(present, etag)
         if (present.create_time, present.definition) != (record.create_time, record.definition):
@@ -356,8 +356,8 @@ def _refuse_fixed(
         )
 
 
-def refuse_control_characters(definition: Definition) -> None:
-    """Refuse a benchmark with control characters in a text.
+def refuse_unreadable_texts(definition: Definition) -> None:
+    """Refuse a benchmark with control characters in a text, or a title that cannot be seen.
 
     Raises:
         SpecificationError: With every fault.
@@ -367,6 +367,7 @@ def refuse_control_characters(definition: Definition) -> None:
         for field, text in _texts(definition_to_dict(definition), "")
         for fault in control_faults(_line(text) if field == "description" else text, field)
     ]
+    faults += blank_faults(definition.specification.title, "title")
     if faults:
         raise SpecificationError(faults)
 

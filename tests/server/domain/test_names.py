@@ -99,6 +99,19 @@ async def test_a_text_with_control_characters_is_refused_in_every_place(
         assert EXPECTED in " ".join(refused.violations.values())
 
 
+@pytest.mark.parametrize("text", [" ", "\u3000", "\u200b", "\xa0\ufeff"])
+@pytest.mark.parametrize("place", ["title", "comment", "specification.title"])
+async def test_a_text_of_which_nothing_can_be_seen_is_refused(
+    hosted: Hosted, place: str, text: str
+) -> None:
+    """A link with such a title could neither be seen nor read aloud."""
+    await hosted.organiser.create_benchmark(public=[])
+    refused = await refusal(PLACES[place](hosted, text))
+    [(field, told)] = refused.violations.items()
+    assert field == place.rpartition(".")[2]
+    assert told.endswith("expected a visible character, or nothing")
+
+
 async def test_a_comment_of_a_rescoring_is_checked_in_the_same_way(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)

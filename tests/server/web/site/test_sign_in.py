@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote
 
 import pytest
@@ -9,6 +10,7 @@ from tests.server.domain.hosted import create_token
 from tests.server.web.site.browsing import Browser, Browsing
 
 from vidscore_protos.v1 import access_service_pb2, token_pb2
+from vidscore_server.web.site.app import PAGES
 from vidscore_server.web.site.protection import MOST_TRIES, PAUSE_S, Tries
 
 
@@ -159,6 +161,32 @@ async def test_the_key_of_another_session_is_refused(site: Browsing) -> None:
     page = await site.blue.get("/benchmarks")
     answer = await site.red.post("/sign-out", page.fields("/sign-out"), origin="")
     assert answer.status == 403
+
+
+FORMS = sorted(
+    {path for module in PAGES for path, _, *methods in module.ROUTES if "POST" in methods}
+    - {"/sign-in"}  # which has no session to protect
+)
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_every_form_needs_the_key_of_its_session_and_the_origin_of_the_site(
+    site: Browsing, form: str
+) -> None:
+    """Of the names in their addresses only those of the benchmark and of the action exist."""
+    await site.hosted.organiser.create_benchmark("dots")
+    known = form.replace("{benchmark}", "dots").replace("{action}", "cancel")
+    path = re.sub(r"\{[^}]*\}", "1", known)
+    own, other = [
+        (await browser.get("/benchmarks")).fields("/sign-out")["csrf"]
+        for browser in (site.organiser, site.red)
+    ]
+    answers = [
+        await site.organiser.post(path, {}),
+        await site.organiser.post(path, {"csrf": other}),
+        await site.organiser.post(path, {"csrf": own}, origin="https://evil.example"),
+    ]
+    assert [answer.status for answer in answers] == [403, 403, 403]
 
 
 async def test_signing_in_without_an_origin_takes_the_key_of_the_form(site: Browsing) -> None:

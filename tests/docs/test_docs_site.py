@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tools.docs_pages import ROOT, pages
 from tools.docs_site.__main__ import write_sources
+from tools.docs_site.accessibility import mend_pages
 from tools.docs_site.checks import faults_of_site
 from tools.docs_site.copies import published, site_pages, stripped, target_on_site
 from tools.docs_site.doors import Entry, Group, NavigationError, groups, write_navigation
@@ -193,3 +194,19 @@ def test_the_tools_that_build_the_site_are_pinned_with_hashes() -> None:
     assert len(entries) == len(re.findall(r"^[\w.-]+==", locked, re.MULTILINE))
     assert set(wanted) <= set(entries)
     assert "://" not in locked
+
+
+def test_what_scrolls_has_the_focus_and_headings_have_a_level(tmp_path: Path) -> None:
+    page = tmp_path / "deep" / "page.html"
+    page.parent.mkdir()
+    page.write_text(
+        '<p role="heading">Guides</p><aside class="toc-drawer"></aside><pre>x</pre>'
+        '<div class="table-wrapper wide"><table><th class="head"><p></p></th></table></div>'
+    )
+    mend_pages(tmp_path)
+    assert page.read_text() == (
+        '<p role="heading" aria-level="2">Guides</p>'
+        '<aside class="toc-drawer" aria-label="This page"></aside><pre tabindex="0">x</pre>'
+        '<div tabindex="0" class="table-wrapper wide">'
+        '<table><td class="head"></td></table></div>'
+    )

@@ -14,6 +14,7 @@ import sys
 import time
 from pathlib import Path
 
+from tools.docs_site.accessibility import mend_pages
 from tools.docs_site.checks import faults_of_site
 from tools.docs_site.copies import copy_pages
 from tools.docs_site.doors import INDEX, Group, groups, write_navigation
@@ -37,6 +38,7 @@ def main() -> None:
     status = generate(sources, folder)
     if status:
         sys.exit(status)
+    mend_pages(folder)
     copy_pages(folder)  # for those who read Markdown
     (folder / "llms.txt").write_text(
         llms_text((sources / INDEX).read_text("utf-8"), listed), "utf-8"

@@ -82,6 +82,10 @@ def detail_grids(report: Report, *, sequences: bool) -> list[Grid]:
     return [*_measures_across(classes), *(_measures_across(single) if sequences else [])]
 
 
+LEAST_IN_POWERS = 1e15
+"""Numbers from here on are written as powers of ten; in full they may have 309 digits."""
+
+
 def format_number(value: Number) -> str:
     """A score for people: counts as integers, other figures with four decimals, or "undefined".
 
@@ -95,6 +99,8 @@ def format_number(value: Number) -> str:
 
 def format_fraction(value: float, form: str) -> str:
     """A number by a format with decimals, by the rule of `format_number`."""
+    if abs(value) >= LEAST_IN_POWERS:
+        return f"{value:.4g}"
     text = format(value, form)
     rounded = float(text.replace(",", ""))
     if rounded == value or not rounded.is_integer():

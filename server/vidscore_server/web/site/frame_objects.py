@@ -78,7 +78,7 @@ def picture(
             place,
             row.number,
             row.label,
-            f"{confidence:.2f}",
+            figure(confidence, 2),
             mask=frame.mask_of(row.number - 1),
         )
         for row, place, confidence in zip(

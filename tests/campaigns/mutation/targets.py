@@ -32,12 +32,14 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
         "tests/evaluators/formats/test_kitti.py",
         "tests/evaluators/formats/test_formats.py",
         "tests/evaluators/formats/test_convert.py",
+        "tests/evaluators/formats/test_convert_errors.py",
         "tests/evaluators/formats/test_written_files.py",
     ),
     "vidscore_evaluators.formats.mot": (
         "tests/evaluators/formats/test_mot.py",
         "tests/evaluators/formats/test_formats.py",
         "tests/evaluators/formats/test_convert.py",
+        "tests/evaluators/formats/test_convert_errors.py",
         "tests/evaluators/formats/test_written_files.py",
     ),
     "vidscore_evaluators.formats.mots": (
@@ -74,6 +76,7 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
         "tests/evaluators/formats/test_yolo.py",
         "tests/evaluators/formats/test_formats.py",
         "tests/evaluators/formats/test_convert.py",
+        "tests/evaluators/formats/test_convert_errors.py",
         "tests/evaluators/formats/test_written_files.py",
     ),
     "vidscore_evaluators.feeds.json_lines": (

@@ -117,9 +117,11 @@ def test_invalid_frames_are_a_usage_error(sides: list[str], frames: str) -> None
 
 def test_a_note_says_that_rules_on_whole_sequences_see_only_a_part(tmp_path: Path) -> None:
     rows = ["sequence,frame,class,x1,y1,x2,y2,track_id", "s,0,car,0,0,9,9,1", "s,1,car,0,0,9,9,1"]
-    (tmp_path / "tracks.csv").write_text("\n".join(rows) + "\n")
-    data = str(tmp_path / "tracks.csv")
-    result = run("score", "clear", "--truth", data, "--detections", data, "--frames=1", "--strict")
+    sides = []
+    for side in ("truth", "detections"):
+        (tmp_path / f"{side}.csv").write_text("\n".join(rows) + "\n")
+        sides += [f"--{side}", str(tmp_path / f"{side}.csv")]
+    result = run("score", "clear", *sides, "--frames=1", "--strict")
     assert result.exit_code == 0
     assert result.stderr == (
         "Note: 1 x evaluator with rules on whole sequences sees only the chosen frames: "

@@ -1,12 +1,14 @@
-"""`vidscore store` moves a site from one store to another."""
+"""`vidscore store` moves a site from one store to another, and deletes teams."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from tests.clients.cli.helpers import run
+from tests.server.store import records
 
 from vidscore_cli.session import ExitCode
+from vidscore_server.store import open_store
 
 
 def test_a_site_is_moved_to_postgresql_and_back(tmp_path: Path, database: str) -> None:
@@ -53,3 +55,17 @@ def test_a_missing_store_is_not_created_as_the_source_of_a_copy(tmp_path: Path) 
     assert refused.exit_code == ExitCode.INPUT
     assert f"there is no store at {tmp_path / 'none.db'}" in refused.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_team_is_deleted_and_a_missing_one_is_refused(tmp_path: Path) -> None:
+    path = str(tmp_path / "site.db")
+    run("init", "--store", path)
+    store = open_store(path)
+    store.submit(lambda transaction: transaction.insert_token(records.token())).result(60)
+    store.close()
+    deleted = run("store", "delete-team", path, "red")
+    assert deleted.exit_code == ExitCode.OK, deleted.stderr
+    assert deleted.stdout == "red is deleted: 0 submissions, 1 token, 0 invitations\n"
+    refused = run("store", "delete-team", path, "red")
+    assert refused.exit_code == ExitCode.INPUT
+    assert "there is no token, invitation or submission of a team red" in refused.stderr

@@ -373,8 +373,8 @@ def _as_given(side: Annotations, as_given: AsGiven) -> Annotations:
         rows = _rows(side) - np.repeat(side.frame_starts[:-1], side.object_counts)
         columns[ROW] = rows.astype(np.float64)
     if as_given.box_areas and BOX_AREA in columns and side.arity == BOX:
-        given, boxes = columns[BOX_AREA], side.coordinates
-        columns[GIVEN_AREA] = np.where(are_areas(given, boxes), given, box_areas(boxes))
+        own, given = box_areas(side.coordinates), columns[BOX_AREA]
+        columns[GIVEN_AREA] = np.where(are_areas(given, own), given, own)
     return structs.replace(side, columns=columns)
 
 

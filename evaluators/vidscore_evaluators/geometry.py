@@ -72,9 +72,8 @@ def box_areas(boxes: FloatArray, pixel: float = 0.0) -> FloatArray:
     return areas
 
 
-def are_areas(given: FloatArray, boxes: FloatArray) -> BoolArray:
-    """(N,) whether numbers are the areas of (N, 4) boxes, but for rounding."""
-    areas = box_areas(boxes)
+def are_areas(given: FloatArray, areas: FloatArray) -> BoolArray:
+    """(N,) whether given numbers are the (N,) areas of boxes, but for rounding."""
     close: BoolArray = np.abs(given - areas) <= _AREA_TOLERANCE * areas
     return close
 

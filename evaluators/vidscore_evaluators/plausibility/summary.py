@@ -25,7 +25,7 @@ from vidscore_evaluators.annotations import (
     are_flagged,
 )
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
-from vidscore_evaluators.geometry import are_areas, bounding_boxes
+from vidscore_evaluators.geometry import are_areas, bounding_boxes, box_areas
 from vidscore_evaluators.plausibility.image_sizes import (
     ImageSizes,
     beyond_image,
@@ -289,7 +289,8 @@ def _wrong_areas(annotations: Annotations) -> int:
     given = annotations.columns.get(BOX_AREA)
     if given is None or annotations.arity != BOX:
         return 0
-    return _number(~np.isnan(given) & ~are_areas(given, bounding_boxes(annotations.coordinates)))
+    areas = box_areas(bounding_boxes(annotations.coordinates))
+    return _number(~np.isnan(given) & ~are_areas(given, areas))
 
 
 def _examples_table(aligned: Aligned, seen: Sequence[_SideFacts]) -> Table:

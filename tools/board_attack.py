@@ -24,7 +24,7 @@ from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.trust.resampling import draw_sequences
-from vidscore_evaluators.trust.tiers import resample_count
+from vidscore_evaluators.trust.tiers import resample_count, share_apart
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.definition import Definition, definition_from_dict
 from vidscore_server.domain.leaderboard import Board, BoardRules, Entry, board_rules, rank
@@ -196,8 +196,9 @@ class Arena:
 
     def _draws(self, system: FloatArray) -> Draws:
         values = (self._times @ system[: self.public] / self.public).tolist()
-        resamples = min(resample_count(self._keys), DRAWS)
-        return Draws(self.public, resamples, {MEASURE: values})
+        resamples = min(resample_count([self.public]), DRAWS)
+        apart = share_apart([self.public])
+        return Draws(self.public, resamples, {MEASURE: values}, apart=apart)
 
 
 def gain(setting: Setting, sequences: int, submissions: int, seed: int) -> float:

@@ -60,7 +60,7 @@ def compare(  # noqa: PLR0913 - a notebook's one call; all but three have defaul
         draw: What is drawn for the intervals: whole sequences, or frames, if these are independent
             images, as in COCO.
         draws: Number of draws.
-        coverage: Fraction of the draws that an interval covers.
+        coverage: Probability that an interval covers a figure on other sequences.
         seed: Seed of the draws.
         top: How many labels, domains, sequences and frames to list.
         specification: As for `score`; so are the other arguments.

@@ -363,7 +363,7 @@ class RankingQuestions:
 
     Attributes:
         draws: Number of draws of sequences for the bootstrap; 0 for none.
-        coverage: Fraction of the draws in an interval.
+        coverage: Probability that an interval covers a figure on other sequences.
         noise_px: Bound of the annotation noise; 0, the default, for none.
         trials: Number of trials with noise.
         seed: Seed of the random numbers.

@@ -18,10 +18,10 @@ from vidscore_evaluators.report_grids import format_fraction
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.drawn_tallies import pack_parts
 from vidscore_evaluators.trust.draws import Key, score_draws, scores_by_key, sequence_tallies
+from vidscore_evaluators.trust.few_sequences import are_enough, domain_sizes
 from vidscore_evaluators.trust.resampling import (
     COVERAGE,
     Interval,
-    are_enough,
     draw_sequences,
     percentile_intervals,
     possible_draws,
@@ -162,14 +162,17 @@ class Uncertainty:
             for system in self._material.systems
         ]
         intervals = tuple(
-            percentile_intervals(values, own.score, COVERAGE)
+            percentile_intervals(values, own.score, COVERAGE, contest)
             for values, own in zip(overall, drawn, strict=True)
         )
         if len(drawn) != 2:
             return Drawn(intervals, {})
         one, other = drawn
         differences = percentile_intervals(
-            _less(*overall), lambda key: one.score(key) - other.score(key), COVERAGE
+            _less(*overall),
+            lambda key: one.score(key) - other.score(key),
+            COVERAGE,
+            contest,
         )
         return Drawn(intervals, differences)
 
@@ -203,7 +206,7 @@ def figure_rows(material: Material, uncertainty: Uncertainty) -> list[FigureRow]
         uncertainty: Intervals, as far as they are known.
     """
     rows = []
-    enough = are_enough(material.contest.sequences)
+    enough = are_enough(domain_sizes(material.contest.sequences))
     for index, evaluator in enumerate(material.evaluators):
         reports = [material.reports[system][index] for system in material.systems]
         overall = [overall_scores(report) for report in reports]

@@ -18,7 +18,8 @@ from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.figures.frames import FALSE_ALARMS
 from vidscore_evaluators.outcome_table import Outcome, Outcomes
-from vidscore_evaluators.trust.resampling import COVERAGE, interval_of
+from vidscore_evaluators.trust.few_sequences import domain_sizes, interval_of
+from vidscore_evaluators.trust.resampling import COVERAGE
 
 MOST_POINTS = 40
 LEAST_POINTS = 6
@@ -80,17 +81,20 @@ class ConfidenceSweep(Struct, frozen=True, eq=False, dict=True):
         """(P,) false alarms per frame."""
         return _ratio(self.false_alarms, self.frames)
 
-    def bands(self, times: IntArray) -> tuple[Band, Band]:
+    def bands(self, times: IntArray, drawn: Sequence[SequenceKey]) -> tuple[Band, Band]:
         """Intervals of recall and of precision at each confidence, between percentiles of draws.
 
         Args:
             times: (D, S) number of times that each sequence counts in each draw.
+            drawn: The sequences that are drawn, grouped by domain.
         """
         # Whole numbers below 2**53: exact in floats, which numpy multiplies many times as fast.
-        drawn = times.astype(np.float64)
-        hits, objects = drawn @ self.sequence_hits, drawn @ self.sequence_objects
-        detections = hits + drawn @ self.sequence_false_alarms
-        return _percentiles(_ratio(hits, objects[:, None])), _percentiles(_ratio(hits, detections))
+        weights = times.astype(np.float64)
+        hits, objects = weights @ self.sequence_hits, weights @ self.sequence_objects
+        detections = hits + weights @ self.sequence_false_alarms
+        recall, precision = _ratio(hits, objects[:, None]), _ratio(hits, detections)
+        sizes = domain_sizes(drawn)
+        return _percentiles(recall, sizes), _percentiles(precision, sizes)
 
     def at(self, confidence: float | None) -> int:
         """The point with the nearest confidence; the first for None."""
@@ -187,13 +191,13 @@ def _at_least(
     return at_least
 
 
-def _percentiles(drawn: FloatArray) -> Band:
+def _percentiles(values: FloatArray, sizes: Sequence[int]) -> Band:
     """The interval of each column of (D, P) values, between percentiles of those defined."""
-    ends = np.full((2, drawn.shape[1]), np.nan)
-    for column in range(drawn.shape[1]):
-        defined = drawn[~np.isnan(drawn[:, column]), column]
+    ends = np.full((2, values.shape[1]), np.nan)
+    for column in range(values.shape[1]):
+        defined = values[~np.isnan(values[:, column]), column]
         if len(defined):
-            ends[:, column] = interval_of(defined, COVERAGE)
+            ends[:, column] = interval_of(defined, COVERAGE, sizes)
     return ends[0], ends[1]
 
 

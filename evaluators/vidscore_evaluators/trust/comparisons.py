@@ -34,7 +34,7 @@ class Comparison(Struct, frozen=True):
         run_count: Number of runs in which frames were drawn.
         doubts: Caveats about the intervals, or why there are none.
         draws: Number of draws; 0 if each domain has only one to draw, so that no draw differs.
-        coverage: Fraction of the draws that an interval covers.
+        coverage: Probability that an interval covers a figure on other sequences.
         seed: Seed of the draws.
         top: Number of labels, domains, sequences and frames that are listed.
     """
@@ -117,7 +117,7 @@ def compare_systems(
         evaluator: The evaluator.
         contest: At least two systems.
         draws: Number of draws; none are made if no draw could differ.
-        coverage: Fraction of the draws that an interval covers.
+        coverage: Probability that an interval covers a figure on other sequences.
         seed: Seed of the draws.
         top: Number of labels, domains, sequences and frames to list.
         workers: Processes to use; the result does not depend on it.

@@ -2,14 +2,15 @@
 
 Differences of scores have paired bootstrap intervals: sequences are drawn as in
 `vidscore_evaluators.trust.resampling`, both systems are scored on the same draw, and the interval
-lies between percentiles of the differences. Source of the method: B. Efron and R. Tibshirani,
+lies between percentiles of the differences, further out for few sequences (see
+`vidscore_evaluators.trust.few_sequences`). Source of the method: B. Efron and R. Tibshirani,
 "An Introduction to the Bootstrap", 1993, chapter 13; of paired draws for systems: P. Koehn,
 "Statistical Significance Tests for Machine Translation Evaluation", 2004.
 
 Readings of this project: a draw in which either score is undefined is left out of an interval. If a
 single sequence has a score, as of a label that occurs in no other, draws of it do not differ and it
 has no interval. The probability of being better is that of `vidscore_evaluators.trust.tiers`, which
-counts at most as many draws as differ: none is 0 or 1, and few sequences do not look like many.
+counts at most as many draws as differ, so that none is 0 or 1, and is corrected as intervals are.
 With fewer than `LEAST_SEQUENCES`, no system is called better, whatever the interval. The
 contribution of a sequence to a difference is the mean of two changes: the rise of the first
 system's score if this sequence alone is taken from the second system, and the fall of the second
@@ -46,13 +47,14 @@ from vidscore_evaluators.trust.draws import (
     scores_by_key,
     sequence_tallies,
 )
-from vidscore_evaluators.trust.parts import drawn_parts
-from vidscore_evaluators.trust.resampling import (
+from vidscore_evaluators.trust.few_sequences import (
     are_enough,
-    draw_sequences,
+    domain_sizes,
     interval_of,
-    possible_draws,
+    probabilities_of,
 )
+from vidscore_evaluators.trust.parts import drawn_parts
+from vidscore_evaluators.trust.resampling import draw_sequences, possible_draws
 from vidscore_evaluators.trust.systems import Contest, Drawn
 from vidscore_evaluators.trust.tiers import resample_count, smoothed
 
@@ -224,7 +226,7 @@ def system_pairs(
     Arguments are those of `vidscore_evaluators.trust.comparisons.compare_systems`.
     """
     keys = [part.key for part in drawn_parts(contest)]
-    enough = are_enough(keys)
+    enough = are_enough(domain_sizes(keys))
     tallies = sequence_tallies(evaluator, contest)
     times = draw_sequences(keys, possible_draws(keys, draws), seed)
     drawn = score_draws(
@@ -362,15 +364,17 @@ def _difference(
     found = drawn[~np.isnan(drawn)]
     if len(found) == 0 or None in values:
         return Difference(*key, *values)
-    low, high = interval_of(found, coverage)
+    sizes = domain_sizes(having)
+    low, high = interval_of(found, coverage, sizes)
     if low == high and len(having) < 2:
         return Difference(*key, *values)
     probability = None
     if direction is not Direction.NONE:
         better = found > 0.0 if direction is Direction.HIGHER else found < 0.0
         wins = np.count_nonzero(better) + 0.5 * np.count_nonzero(found == 0.0)
-        different = min(len(found), resample_count(having)) if having else len(found)
-        probability = smoothed(np.array([wins / len(found)]), different, 2).item()
+        different = min(len(found), resample_count(sizes)) if having else len(found)
+        share = smoothed(np.array([wins / len(found)]), different, 2)
+        probability = probabilities_of(share, sizes).item()
     return Difference(*key, *values, low, high, probability)
 
 

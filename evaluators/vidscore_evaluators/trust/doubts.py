@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from vidscore_evaluators.names import counted, first_of
+from vidscore_evaluators.trust.few_sequences import LEAST_SEQUENCES, domain_sizes
 from vidscore_evaluators.trust.parts import drawn_parts
-from vidscore_evaluators.trust.resampling import LEAST_SEQUENCES, domain_sizes
 from vidscore_evaluators.trust.systems import Contest, Drawn
 
 FEW_SEQUENCES = 10
@@ -49,24 +49,24 @@ def _no_interval(sizes: Sequence[int], drawn: Drawn, *, compared: bool) -> str:
 
 
 def _doubt_of_few(sizes: Sequence[int], drawn: Drawn, *, compared: bool) -> str | None:
-    # The smallest domain counts: the variance over draws of n sequences is too small by 1/n of it,
-    # however many domains there are.
+    # The smallest domain counts: n of its sequences say little about others, however many domains
+    # there are.
     fewest = min(sizes)
     if fewest >= FEW_SEQUENCES:
         return None
     place = " in a domain" if len(sizes) > 1 else ""
     found = f"{counted(fewest, drawn.noun)}{place} {'is' if fewest == 1 else 'are'}"
     if fewest >= LEAST_SEQUENCES or not compared:
-        return f"{found} few: {_narrow(drawn)}"
+        return f"{found} few: {_little(drawn)}"
     return (
-        f"{found} too few to call a system better. {_advice(sizes)} {_narrow(drawn).capitalize()}"
+        f"{found} too few to call a system better. {_advice(sizes)} {_little(drawn).capitalize()}"
     )
 
 
-def _narrow(drawn: Drawn) -> str:
+def _little(drawn: Drawn) -> str:
     return (
-        f"intervals from fewer than {FEW_SEQUENCES} are often too narrow, "
-        f"and say little about other {drawn}."
+        f"intervals from fewer than {FEW_SEQUENCES} say little about other {drawn}, "
+        "and are too narrow if a few are unlike the rest."
     )
 
 
@@ -89,7 +89,7 @@ def _doubt_of_labels(sizes: Mapping[str, int], part_count: int, drawn: Drawn) ->
         return None
     names = first_of([f"{name or '(no name)'} ({size})" for size, name in rare], _MOST_NAMES)
     noun = "label" if len(rare) == 1 else "labels"
-    return f"Few {drawn} have the {noun} {names}: {_narrow(drawn)}"
+    return f"Few {drawn} have the {noun} {names}: {_little(drawn)}"
 
 
 def _doubt_of_copies(copies: Sequence[Sequence[str]]) -> str | None:

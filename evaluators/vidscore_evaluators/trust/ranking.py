@@ -177,7 +177,7 @@ class Questions:
 
     Attributes:
         draws: Number of draws of sequences; 0 for no bootstrap.
-        coverage: Fraction of the draws that an interval covers.
+        coverage: Probability that an interval covers a figure on other sequences.
         noise_px: Bound on the noise of annotations; 0 for none.
         trials: Number of trials with noise.
         seed: Seed of all random draws.
@@ -187,7 +187,10 @@ class Questions:
         DRAWS, "Draws of sequences; 0: no bootstrap.", minimum=0, maximum=MOST_DRAWS
     )
     coverage: float = parameter(
-        COVERAGE, "Fraction of the draws that an interval covers.", minimum=0.5, maximum=0.999
+        COVERAGE,
+        "Probability that an interval covers a figure on other sequences.",
+        minimum=0.5,
+        maximum=0.999,
     )
     noise_px: float = parameter(
         0.0, "Bound of the noise; 0: none.", unit="px", minimum=0.0, maximum=MOST_NOISE_PX

@@ -5,14 +5,14 @@ and every system is scored on the same draw, from the tallies of single sequence
 of the method: B. Efron, "Bootstrap Methods: Another Look at the Jackknife", 1979.
 
 Readings of this project: a sequence that is drawn twice counts as two sequences; intervals lie
-between percentiles; a draw in which a score is undefined is left out of its interval; if two
-systems tie in a draw, each is above the other in half of it.
+between percentiles, which are further out for few sequences, as the share that tells systems apart
+is greater (see `vidscore_evaluators.trust.few_sequences`); a draw in which a score is undefined is
+left out of its interval; if two systems tie in a draw, each is above the other in half of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -26,14 +26,16 @@ from vidscore_evaluators.report import Number
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.drawn_tallies import pack_parts
 from vidscore_evaluators.trust.draws import Key, score_draws, scores_by_key, sequence_tallies
+from vidscore_evaluators.trust.few_sequences import (
+    are_enough,
+    domain_sizes,
+    interval_of,
+    share_of,
+)
 from vidscore_evaluators.trust.systems import Contest
 
 DRAWS = 1000
 COVERAGE = 0.95
-LEAST_SEQUENCES = 5
-"""Number of sequences below which no two systems are told apart. Of two systems that are equal on
-other sequences, one would be called better in about half of all cases with two sequences, and in a
-fifth with four."""
 
 
 class Interval(Struct, frozen=True):
@@ -57,10 +59,10 @@ class Bootstrap(Struct, frozen=True, eq=False):
         intervals: For each system, an interval for each score.
         above: (K, K) fraction of the draws in which a system ranks above another; ties count half.
         groups: Systems that cannot be distinguished, as rows of `above` sorted by rank: in none of
-            their pairs is either above the other in the fraction of draws that `coverage` requires.
+            their pairs is either above the other with the probability `coverage`.
             With fewer than `LEAST_SEQUENCES`, one group of all. A system may be in several groups.
         draws: Number of draws.
-        coverage: Fraction of the draws that an interval covers.
+        coverage: Probability that an interval covers a score.
         sequence_count: Number of sequences that were drawn from.
     """
 
@@ -70,24 +72,6 @@ class Bootstrap(Struct, frozen=True, eq=False):
     draws: int
     coverage: float
     sequence_count: int
-
-
-def domain_sizes(sequences: Sequence[SequenceKey]) -> tuple[int, ...]:
-    """Number of sequences of each domain.
-
-    Args:
-        sequences: The sequences, grouped by domain.
-    """
-    return tuple(len(list(group)) for _, group in groupby(sequences, lambda key: key.domain))
-
-
-def are_enough(sequences: Sequence[SequenceKey]) -> bool:
-    """Whether systems can be told apart by some sequences; the smallest domain decides.
-
-    Args:
-        sequences: The sequences, grouped by domain.
-    """
-    return min(domain_sizes(sequences), default=0) >= LEAST_SEQUENCES
 
 
 def possible_draws(sequences: Sequence[SequenceKey], draws: int) -> int:
@@ -116,7 +100,7 @@ def bootstrap(
         evaluator: The evaluator.
         contest: The systems; their truth has at least two sequences.
         draws: Number of draws.
-        coverage: Fraction of the draws that an interval covers.
+        coverage: Probability that an interval covers a score.
         seed: Seed of the draws.
         workers: Processes to use; the result does not depend on it.
         progress: Called with (steps done, steps in all).
@@ -136,10 +120,12 @@ def bootstrap(
     ]
     above = _fractions_above([system.rank_keys for system in by_system])
     intervals = tuple(
-        percentile_intervals(values, system.score, coverage)
+        percentile_intervals(values, system.score, coverage, contest)
         for values, system in zip(overall, by_system, strict=True)
     )
-    groups = alike_groups(above, coverage if are_enough(sequences) else np.inf)
+    sizes = domain_sizes(sequences)
+    apart = share_of(coverage, sizes) if are_enough(sizes) else np.inf
+    groups = alike_groups(above, apart)
     return Bootstrap(intervals, above, groups, draws, coverage, len(sequences))
 
 
@@ -156,19 +142,19 @@ def draw_sequences(sequences: Sequence[SequenceKey], draws: int, seed: int) -> I
     return np.hstack([random.multinomial(size, [1 / size] * size, draws) for size in sizes])
 
 
-def alike_groups(above: FloatArray, coverage: float) -> tuple[tuple[int, ...], ...]:
+def alike_groups(above: FloatArray, apart: float) -> tuple[tuple[int, ...], ...]:
     """Maximal runs of systems, in rank order, no two of which can be distinguished.
 
     Args:
         above: (K, K) fraction of the draws in which a system ranks above another.
-        coverage: Fraction from which two systems are distinguished.
+        apart: Fraction from which two systems are distinguished.
     """
     order = np.argsort(-above.sum(axis=1), kind="stable").tolist()
     runs: list[tuple[int, ...]] = []
     for first in range(len(order)):
         last = first
         while last + 1 < len(order) and all(
-            max(above[one, order[last + 1]], above[order[last + 1], one]) < coverage
+            max(above[one, order[last + 1]], above[order[last + 1], one]) < apart
             for one in order[first : last + 1]
         ):
             last += 1
@@ -192,26 +178,29 @@ def _fractions_above(keys: Sequence[Sequence[RankKey]]) -> FloatArray:
 
 
 def percentile_intervals(
-    overall: Mapping[Key, Number], drawn: Callable[[Key], FloatArray], coverage: float
+    overall: Mapping[Key, Number],
+    drawn: Callable[[Key], FloatArray],
+    coverage: float,
+    contest: Contest,
 ) -> dict[Key, Interval]:
     """An interval for each score, between percentiles of the draws in which it is defined.
 
     Args:
         overall: Scores of all sequences.
         drawn: A score in each draw; NaN if it is undefined.
-        coverage: Fraction of the draws that an interval covers.
+        coverage: Probability that an interval covers a score.
+        contest: The systems, and the truth whose sequences are drawn.
     """
+    sequences = contest.sequences
+    sizes = domain_sizes(sequences)
+    of_domain = dict(zip(dict.fromkeys(one.domain for one in sequences), sizes, strict=True))
     found = {}
     for key, value in overall.items():
-        values = drawn(key)
+        values, (domain, label, _) = drawn(key), key
         defined = values[~np.isnan(values)]
-        ends = interval_of(defined, coverage) if len(defined) else (None, None)
+        own = sizes if domain is None else (of_domain.get(domain, 0),)
+        if label is not None and (having := contest.label_sizes.get(label, 0)) < sum(own):
+            own = (having,)
+        ends = interval_of(defined, coverage, own) if len(defined) else (None, None)
         found[key] = Interval(value, *ends)
     return found
-
-
-def interval_of(values: FloatArray, coverage: float) -> tuple[float, float]:
-    """The percentiles between which a fraction of (N,) values lies."""
-    tail = 50.0 * (1.0 - coverage)
-    low, high = np.percentile(values, [tail, 100.0 - tail]).tolist()
-    return low, high

@@ -13,13 +13,8 @@ import numpy as np
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.report import Report
-from vidscore_evaluators.trust.resampling import (
-    COVERAGE,
-    DRAWS,
-    Interval,
-    draw_sequences,
-    interval_of,
-)
+from vidscore_evaluators.trust.few_sequences import domain_sizes, interval_of
+from vidscore_evaluators.trust.resampling import COVERAGE, DRAWS, Interval, draw_sequences
 
 LEAST_SEQUENCES = 6
 """Number of sequences below which an interval says too little to be shown."""
@@ -45,4 +40,4 @@ def _interval(values: dict[SequenceKey, float]) -> Interval:
     keys = sorted(values)
     column = np.array([values[key] for key in keys])
     means = draw_sequences(keys, DRAWS, SEED) @ column / len(keys)
-    return Interval(float(column.mean()), *interval_of(means, COVERAGE))
+    return Interval(float(column.mean()), *interval_of(means, COVERAGE, domain_sizes(keys)))

@@ -15,7 +15,8 @@ Readings of this project, each of which prevents few sequences from looking like
 - n is the number of draws, but at most the number of different draws that exist: n sequences of one
   domain have C(2 n - 1, n) of them. Two sequences have three, so that neither of two systems is
   first with more than 4/5.
-- If the smallest domain has fewer than `LEAST_SEQUENCES`, all systems are in one tier.
+- A share of draws counts less with few sequences; if the smallest domain has fewer than
+  `LEAST_SEQUENCES`, all systems are in one tier. See `vidscore_evaluators.trust.few_sequences`.
 - Systems with equal ranks begin a tier together: another system is left out if it is significantly
   worse than each of them. So nothing depends on the order in which systems are given.
 - A draw in which a score is undefined is left out of a difference, and an undefined score is first
@@ -32,11 +33,11 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_evaluators.trust.draws import score_draws
-from vidscore_evaluators.trust.resampling import COVERAGE, domain_sizes
+from vidscore_evaluators.trust.few_sequences import are_enough, share_of
+from vidscore_evaluators.trust.resampling import COVERAGE
 from vidscore_evaluators.trust.systems import Request
 
 ALIKE_DRAWS = 2
@@ -59,7 +60,7 @@ class Tiers(Struct, frozen=True):
 
 
 def find_tiers(
-    losses: FloatArray, ranks: Sequence[int], resamples: int, *, enough: bool = True
+    losses: FloatArray, ranks: Sequence[int], resamples: int, apart: float = SIGNIFICANCE
 ) -> Tiers:
     """Find the tiers of ranked systems.
 
@@ -68,25 +69,29 @@ def find_tiers(
             so that lower is better; NaN for an undefined one.
         ranks: Ranks of the systems, 1 for the best; equal ones share one.
         resamples: Number of different draws that exist; see `resample_count`.
-        enough: Whether there are enough sequences to tell systems apart; see `are_enough`.
+        apart: Share of the draws from which on a system is worse; see `share_apart`.
     """
     draws = min(losses.shape[1], resamples)
     return Tiers(
-        _numbers(losses[:, :, 0], np.asarray(ranks), draws) if enough else (1,) * len(losses),
+        _numbers(losses[:, :, 0], np.asarray(ranks), draws, apart),
         tuple(smoothed(_first_fractions(losses), draws, len(losses)).tolist()),
     )
 
 
-def resample_count(sequences: Sequence[SequenceKey]) -> int:
-    """Number of different draws of some sequences, each domain keeping its number.
+def resample_count(sizes: Sequence[int]) -> int:
+    """Number of different draws of domains of these numbers of sequences, which they keep."""
+    return prod(comb(2 * size - 1, size) for size in sizes)
 
-    Args:
-        sequences: The sequences, grouped by domain.
+
+def share_apart(sizes: Sequence[int]) -> float:
+    """Share of the draws from which on a system is worse, for domains of so many sequences.
+
+    With too few sequences it is 1, which no share reaches, as two more draws count.
     """
-    return prod(comb(2 * size - 1, size) for size in domain_sizes(sequences))
+    return share_of(SIGNIFICANCE, sizes) if are_enough(sizes) else 1.0
 
 
-def _numbers(losses: FloatArray, ranks: IntArray, draws: int) -> tuple[int, ...]:
+def _numbers(losses: FloatArray, ranks: IntArray, draws: int, apart: float) -> tuple[int, ...]:
     numbers = np.zeros(len(losses), dtype=np.int64)
     tier = 0
     while (left := np.flatnonzero(numbers == 0)).size:
@@ -94,7 +99,7 @@ def _numbers(losses: FloatArray, ranks: IntArray, draws: int) -> tuple[int, ...]
         best = left[ranks[left] == ranks[left].min()]
         worse = [_probabilities_worse(losses[left], losses[one], draws) for one in best]
         # Each of the best is in the tier: it is worse than itself with a probability of one half.
-        numbers[left[np.min(worse, axis=0) < SIGNIFICANCE]] = tier
+        numbers[left[np.min(worse, axis=0) < apart]] = tier
     return tuple(numbers.tolist())
 
 

@@ -19,9 +19,16 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.tally import Tally, merge_tallies
 from vidscore_evaluators.trust.drawn_tallies import pack_parts
-from vidscore_evaluators.trust.resampling import are_enough, draw_sequences
+from vidscore_evaluators.trust.few_sequences import are_enough, domain_sizes
+from vidscore_evaluators.trust.resampling import draw_sequences
 from vidscore_evaluators.trust.systems import Contest, by_sequence
-from vidscore_evaluators.trust.tiers import DrawsJob, find_tiers, losses_of, resample_count
+from vidscore_evaluators.trust.tiers import (
+    DrawsJob,
+    find_tiers,
+    losses_of,
+    resample_count,
+    share_apart,
+)
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import shown_basis
 from vidscore_server.domain.batches import UNREADABLE
@@ -255,14 +262,16 @@ class TierUpdater:
             job = DrawsJob.of(plan.evaluator, packed, few, tuple(plan.ranking))
             values.append(await self._scorer.draws(job))
         columns = np.concatenate(values)[places.ravel()].T
+        sizes = domain_sizes(sequences)
         return Draws(
             len(sequences),
-            min(resample_count(sequences), DRAWS),
+            min(resample_count(sizes), DRAWS),
             {
                 name: [None if np.isnan(value) else value for value in column]
                 for name, column in zip(plan.ranking, columns.tolist(), strict=True)
             },
-            are_enough(sequences),
+            are_enough(sizes),
+            share_apart(sizes),
         )
 
 
@@ -288,14 +297,17 @@ def compare(plan: TierPlan, drawn: Mapping[str, Draws]) -> BoardTiers:
     values = [[drawn[name].values[measure] for measure in plan.ranking] for name, _ in places]
     losses = losses_of(np.array(values, dtype=np.float64).transpose(0, 2, 1), plan.ranking)
     ranks = [rank for _, rank in places]
-    found = find_tiers(losses, ranks, first.resamples, enough=first.enough)
+    found = find_tiers(losses, ranks, first.resamples, first.apart)
     rows = zip(found.numbers, found.first_probabilities, strict=True)
     named = {name: row for (name, _), row in zip(places, rows, strict=True)}
     return BoardTiers(plan.digest, first.sequences, named, left_out, first.enough)
 
 
 def _kept_draws(reader: Reader, name: SubmissionName, plan: TierPlan) -> Draws | None:
-    """The stored draws of a submission, if complete and of the board's basis and measures."""
+    """The stored draws of a submission, if complete and of the board's basis and measures.
+
+    Those of version 0.2 lack the share from which on a system is worse.
+    """
     found = reader.score_draws(*name, plan.evaluator.name)
     if found is None or (found.truth_revision, found.configuration) != plan.draws_key:
         return None
@@ -304,7 +316,8 @@ def _kept_draws(reader: Reader, name: SubmissionName, plan: TierPlan) -> Draws |
     except UNREADABLE as error:
         log(logging.ERROR, "draws are damaged", submission=str(name), places=places_of(error))
         return None
-    return draws if draws.values.keys() >= plan.ranking.keys() else None
+    is_complete = draws.apart > 0.0 and draws.values.keys() >= plan.ranking.keys()
+    return draws if is_complete else None
 
 
 def _sequences_of(truth: Annotations) -> list[SequenceKey]:

@@ -20,7 +20,8 @@ from msgspec import Meta, Struct, field
 
 from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_evaluators.names import counted
-from vidscore_evaluators.trust.resampling import LEAST_SEQUENCES
+from vidscore_evaluators.trust.few_sequences import LEAST_SEQUENCES
+from vidscore_evaluators.trust.tiers import SIGNIFICANCE
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import Key, shown_basis
 from vidscore_server.domain.batches import UNREADABLE, inflate
@@ -83,7 +84,8 @@ class TierPlan(Struct, frozen=True):
     @property
     def digest(self) -> str:
         """Identifies the plan: tiers with another digest are outdated."""
-        content = [*self.draws_key, list(self.ranking), self.places, self.left_out, DRAWS, SEED]
+        draws = [DRAWS, SEED, SIGNIFICANCE]
+        content = [*self.draws_key, list(self.ranking), self.places, self.left_out, *draws]
         return hashlib.sha256(orjson.dumps(content)).hexdigest()
 
     @property
@@ -161,12 +163,14 @@ class Draws(Struct, frozen=True, forbid_unknown_fields=True):
         resamples: Number of different draws.
         enough: Whether the smallest domain has enough sequences to tell systems apart.
         values: By measure, its value in each of `DRAWS` draws; None if it is undefined.
+        apart: Share of the draws from which on a system is worse; 0 if version 0.2 stored them.
     """
 
     sequences: Annotated[int, Meta(gt=0)]
     resamples: Annotated[int, Meta(gt=0)]
     values: Mapping[str, list[float | None]]
     enough: bool = True
+    apart: Annotated[float, Meta(ge=0, le=1)] = 0.0
 
     def to_bytes(self) -> bytes:
         """The stored form."""

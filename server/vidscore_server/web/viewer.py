@@ -148,7 +148,8 @@ class Viewer:
         if judge is None or times is None:
             return []
         if judge.name not in self._drawn:
-            self._drawn[judge.name] = [sweep.bands(times) for sweep in self.sweeps(view)]
+            drawn = self.material.contest.sequences
+            self._drawn[judge.name] = [sweep.bands(times, drawn) for sweep in self.sweeps(view)]
         return self._drawn[judge.name]
 
     def judge_of(self, view: View) -> Evaluator[Any] | None:

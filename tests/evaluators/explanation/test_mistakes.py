@@ -111,17 +111,22 @@ def test_a_wrong_label_on_a_found_object_counts_as_no_object(tmp_path: Path) -> 
 def test_bands_lie_between_percentiles_of_drawn_sequences(tmp_path: Path, evaluator: str) -> None:
     """falcon finds 7 of 8 objects of Tower/001, with a false positive at 0.2; of Tower/002 both.
 
-    If a draw has each of them twice, 2.5 % lie below 0.875 + 0.025 * 0.125.
+    If a draw has each of them twice, and both are of one domain, Student's t is 12.7 and all draws
+    lie between the ends; as domains of their own, 2.5 % lie below 0.875 + 0.025 * 0.125.
     """
     material = street(tmp_path, evaluator)
     falcon, mole = sweep_confidences(material, material.judges[0])
-    recall, precision = falcon.bands(np.array([[2, 0], [0, 2]]))
+    alone = [SequenceKey("day", "001"), SequenceKey("night", "002")]
+    recall, precision = falcon.bands(np.array([[2, 0], [0, 2]]), alone)
     assert falcon.confidences.tolist() == [0.2, 0.3, 0.4, 0.8, 0.9]
     assert recall[0].tolist() == pytest.approx([0.878125] * 5)
     assert recall[1].tolist() == pytest.approx([0.996875] * 5)
     assert precision[0].tolist() == pytest.approx([0.878125, 1, 1, 1, 1])
     assert precision[1].tolist() == pytest.approx([0.996875, 1, 1, 1, 1])
-    nothing_left = mole.bands(np.array([[1, 1]]))[1]
+    wider = falcon.bands(np.array([[2, 0], [0, 2]]), material.contest.sequences)[0]
+    assert wider[0].tolist() == pytest.approx([0.875] * 5)
+    assert wider[1].tolist() == pytest.approx([1.0] * 5)
+    nothing_left = mole.bands(np.array([[1, 1]]), alone)[1]
     assert [bool(np.isnan(end[-1])) for end in nothing_left] == [True, True]
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.varieties import mostly_nightly
@@ -100,20 +103,26 @@ B: Counts = [(8, 2, 1), (7, 3, 1), (9, 1, 1), (7, 3, 1), (8, 2, 1), (9, 1, 0)] *
 @pytest.mark.slow
 @pytest.mark.parametrize("coverage", mostly_nightly([0.95, 0.8]))
 def test_intervals_equal_those_of_a_plain_bootstrap_over_the_same_draws(coverage: float) -> None:
+    """Between the percentiles that few sequences ask for, by scipy's distributions."""
     pair = pair_of(compared(draws=300, coverage=coverage, seed=7)(a=A, b=B))
     order = sorted(range(len(A)), key=key)
     keys = [SequenceKey(*key(row)) for row in order]
     times = draw_sequences(keys, 300, 7)
     first, second = (np.array(counts)[order] for counts in (A, B))
     drawn = f1_of(times @ second) - f1_of(times @ first)
-    low, high = np.quantile(drawn, [(1 - coverage) / 2, (1 + coverage) / 2])
+    sizes = [len(list(own)) for _, own in groupby(keys, lambda one: one.domain)]
+    stretch = math.sqrt(min(sizes) / (min(sizes) - 1))
+    student = scipy.stats.t(sum(sizes) - len(sizes))
+    ends = [(1 - coverage) / 2, (1 + coverage) / 2]
+    low, high = np.quantile(drawn, scipy.stats.norm.cdf(stretch * student.ppf(ends)))
 
     found = pair.overall
     assert found.first == pytest.approx(f1_of(first.sum(axis=0)), abs=1e-12)
     assert found.second == pytest.approx(f1_of(second.sum(axis=0)), abs=1e-12)
     assert (found.low, found.high) == pytest.approx((low, high), abs=1e-12)
     wins = float((drawn > 1e-12).sum() + 0.5 * (abs(drawn) <= 1e-12).sum())
-    assert found.probability_better == pytest.approx((wins + 1) / 302, abs=1e-12)
+    probability = student.cdf(scipy.stats.norm.ppf((wins + 1) / 302) / stretch)
+    assert found.probability_better == pytest.approx(probability, abs=1e-12)
     assert pair.verdict is Verdict.BETTER
 
 
@@ -244,7 +253,7 @@ def test_with_a_single_sequence_no_system_is_called_better() -> None:
     assert one.answers == [f"b and a cannot be told apart in f1 {few}: b has 0.8182 more"]
     assert one.notes[0] == (
         "There is only one sequence, so nothing can be said about others: no interval, and no "
-        "system is called better. At least 5 are needed: add some. If frames are independent "
+        "system is called better. At least 6 are needed: add some. If frames are independent "
         "images, as in COCO, draw them: vidscore compare --draw frames."
     )
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from vidscore_evaluators.annotations import Annotations, ObjectFlag, SequenceKey
 from vidscore_evaluators.arrays import FloatArray
@@ -16,8 +18,9 @@ from vidscore_evaluators.trust.analyses import RankingAnalysis
 from vidscore_evaluators.trust.comparisons import compare_systems
 from vidscore_evaluators.trust.differences import Verdict
 from vidscore_evaluators.trust.doubts import doubts_of_draws
+from vidscore_evaluators.trust.few_sequences import interval_of, probabilities_of, share_of
 from vidscore_evaluators.trust.ranking import Questions
-from vidscore_evaluators.trust.resampling import alike_groups, draw_sequences, interval_of
+from vidscore_evaluators.trust.resampling import alike_groups, draw_sequences
 from vidscore_evaluators.trust.systems import Contest, Request
 
 
@@ -43,14 +46,14 @@ def in_domains(sizes: Sequence[int], found: int) -> Annotations:
     ("sizes", "verdict"),
     [
         ((2,), Verdict.UNDECIDED),
-        ((4,), Verdict.UNDECIDED),
-        ((5,), Verdict.BETTER),
-        ((5, 4), Verdict.UNDECIDED),
+        ((5,), Verdict.UNDECIDED),
+        ((6,), Verdict.BETTER),
+        ((6, 5), Verdict.UNDECIDED),
         ((50, 1), Verdict.UNDECIDED),
-        ((5, 5), Verdict.BETTER),
+        ((6, 6), Verdict.BETTER),
     ],
 )
-def test_with_fewer_than_five_sequences_in_a_domain_no_system_is_called_better(
+def test_with_fewer_than_six_sequences_in_a_domain_no_system_is_called_better(
     sizes: tuple[int, ...], verdict: Verdict
 ) -> None:
     """Though b finds all and a half of the objects of each sequence, so that no draw differs."""
@@ -68,18 +71,52 @@ def test_with_fewer_than_five_sequences_in_a_domain_no_system_is_called_better(
 
 
 @pytest.mark.parametrize(
-    ("sizes", "probability"),
-    [((2,), 4 / 5), ((3,), 11 / 12), ((2, 2), 10 / 11), ((7,), 1001 / 1002)],
+    ("sizes", "share", "freedom"),
+    [
+        ((2,), 4 / 5, 1),
+        ((3,), 11 / 12, 2),
+        ((2, 2), 10 / 11, 2),
+        ((7,), 1001 / 1002, 6),
+        ((9, 3), 1001 / 1002, 10),
+        ((9, 1), 1001 / 1002, 8),
+    ],
 )
 def test_the_probability_of_being_better_counts_no_more_draws_than_differ(
-    sizes: tuple[int, ...], probability: float
+    sizes: tuple[int, ...], share: float, freedom: int
 ) -> None:
-    """There are 3, 10, 3 * 3 and 1716 of them: b is better in each, and once in two more."""
+    """There are 3, 10, 3 * 3, 1716 and more of them: b is better in each, and once in two more.
+
+    The probability is that of Student's t, with the smallest domain of several sequences.
+    """
     contest = Contest.of(
         in_domains(sizes, 4), {"a": in_domains(sizes, 2), "b": in_domains(sizes, 4)}
     )
     [pair] = compare_systems(create_evaluator("f1"), contest, draws=1000).pairs
+    fewest = min(size for size in sizes if size > 1)
+    score = scipy.stats.norm.ppf(share) / math.sqrt(fewest / (fewest - 1))
+    probability = scipy.stats.t(freedom).cdf(score)
     assert pair.overall.probability_better == pytest.approx(probability, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "share"),
+    [
+        ((5,), 0.000954),
+        ((10,), 0.00855),
+        ((40,), 0.02026),
+        ((10, 1), 0.00855),
+        ((5, 5), 0.00497),
+        ((1,), 0.025),
+        ((), 0.025),
+    ],
+)
+def test_percentiles_of_few_sequences_are_further_out(sizes: tuple[int, ...], share: float) -> None:
+    """By tables: Student's t at 97.5 % is 2.776 with 4 degrees of freedom, 2.306 with 8, 2.262 with
+    9 and 2.0227 with 39; times the root of 5/4, 10/9 or 40/39, in a table of the normal."""
+    assert share_of(0.025, sizes) == pytest.approx(share, rel=0.003)
+    assert share_of(0.975, sizes) == pytest.approx(1.0 - share, abs=2e-5)
+    [back] = probabilities_of(np.array([share_of(0.025, sizes)]), sizes)
+    assert back == pytest.approx(0.025, abs=1e-12)
 
 
 def normal(random: np.random.Generator, size: tuple[int, int]) -> FloatArray:
@@ -97,22 +134,22 @@ def with_outliers(random: np.random.Generator, size: tuple[int, int]) -> FloatAr
 @pytest.mark.parametrize(
     ("differences", "sequences", "fraction", "of_letters"),
     [
-        (normal, 2, 0.50, 0.50),
-        (normal, 4, 0.20, 0.25),
-        (normal, 5, 0.16, 0.22),
-        (normal, 10, 0.10, 0.16),
-        (normal, 100, 0.06, 0.11),
-        (skewed, 5, 0.22, 0.26),
-        (with_outliers, 5, 0.17, 0.22),
+        (normal, 5, 0.09, 0.12),
+        (normal, 6, 0.07, 0.11),
+        (normal, 10, 0.05, 0.10),
+        (normal, 100, 0.05, 0.10),
+        (skewed, 6, 0.12, 0.16),
+        (skewed, 30, 0.07, 0.12),
+        (with_outliers, 6, 0.08, 0.12),
     ],
 )
-def test_how_often_equal_systems_would_be_told_apart(
+def test_how_often_equal_systems_are_told_apart(
     differences: Callable[[np.random.Generator, tuple[int, int]], FloatArray],
     sequences: int,
     fraction: float,
     of_letters: float,
 ) -> None:
-    """The figures of docs/trust.md, of which those below five are why there is no verdict there.
+    """The figures of docs/trust.md, of which that of five is why there is no verdict there.
 
     In each of 6000 pairs, the difference of each sequence is drawn from one distribution, whose
     mean is 0. Ten seeds of the draws have 600 pairs each.
@@ -125,26 +162,30 @@ def test_how_often_equal_systems_would_be_told_apart(
             for seed in range(10)
         ]
     )
-    intervals = [interval_of(means, 0.95) for means in drawn]
+    intervals = [interval_of(means, 0.95, [sequences]) for means in drawn]
     wrong = np.mean([low > 0 or high < 0 for low, high in intervals])
     assert wrong == pytest.approx(fraction, abs=0.015)
     above = (drawn > 0).mean(axis=1).tolist()
-    groups = [alike_groups(np.array([[0.5, one], [1 - one, 0.5]]), 0.95) for one in above]
+    share = share_of(0.95, [sequences])
+    groups = [alike_groups(np.array([[0.5, one], [1 - one, 0.5]]), share) for one in above]
     apart = np.mean([len(found) == 2 for found in groups])
     assert apart == pytest.approx(of_letters, abs=0.015)
 
 
-NARROW = "intervals from fewer than 10 are often too narrow, and say little about other sequences."
+LITTLE = (
+    "intervals from fewer than 10 say little about other sequences, "
+    "and are too narrow if a few are unlike the rest."
+)
 
 
 @pytest.mark.parametrize(
     ("sizes", "said"),
     [
-        ({"car": 12, "person": 9}, f"Few sequences have the label person (9): {NARROW}"),
+        ({"car": 12, "person": 9}, f"Few sequences have the label person (9): {LITTLE}"),
         ({"car": 12, "person": 10}, None),
         (
             {"car": 12, "dog": 2, "bus": 5},
-            f"Few sequences have the labels dog (2), bus (5): {NARROW}",
+            f"Few sequences have the labels dog (2), bus (5): {LITTLE}",
         ),
         ({"car": 12, "person": 1}, None),
         ({"car": 6, "person": 6}, None),
@@ -152,7 +193,7 @@ NARROW = "intervals from fewer than 10 are often too narrow, and say little abou
             {"car": 12} | {f"label {size}": size for size in range(2, 10)},
             (
                 "Few sequences have the labels label 2 (2), label 3 (3), label 4 (4), label 5 (5), "
-                f"label 6 (6) and 3 more: {NARROW}"
+                f"label 6 (6) and 3 more: {LITTLE}"
             ),
         ),
     ],
@@ -181,7 +222,7 @@ def test_a_ranking_names_labels_that_few_sequences_have() -> None:
     truth = make_annotations(sequences, arity=4)
     contest = Contest.of(truth, {"a": truth, "b": truth})
     analysis = RankingAnalysis((Request("f1", {}, BenchmarkSpec()),), contest, Questions(draws=20))
-    assert analysis.run()["notes"] == [f"Few sequences have the label person (3): {NARROW}"]
+    assert analysis.run()["notes"] == [f"Few sequences have the label person (3): {LITTLE}"]
 
 
 def videos(*lengths: int) -> Annotations:
@@ -218,8 +259,8 @@ def test_copies_of_a_video_are_named(lengths: tuple[int, ...], found: str | None
     [
         ((9,), "9 sequences are few: "),
         ((10,), None),
-        ((4,), "4 sequences are too few to call a system better. At least 5 are needed: add"),
-        ((1, 50), "1 sequence in a domain is too few to call a system better. At least 5 in each"),
+        ((4,), "4 sequences are too few to call a system better. At least 6 are needed: add"),
+        ((1, 50), "1 sequence in a domain is too few to call a system better. At least 6 in each"),
         ((10, 9), "9 sequences in a domain are few: "),
         ((10, 10), None),
     ],

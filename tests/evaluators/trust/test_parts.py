@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
 from tests.evaluators.trust.contests import scores_of_draw
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
@@ -62,13 +64,19 @@ def f1_of(counts: Counts) -> np.ndarray[Any, Any]:
     return scores
 
 
+def quantiles(parts: int) -> list[float]:
+    """Those of the draws of so many parts of one domain that are the ends of a 95 % interval."""
+    ends = math.sqrt(parts / (parts - 1)) * scipy.stats.t(parts - 1).ppf([0.025, 0.975])
+    return list(scipy.stats.norm.cdf(ends))
+
+
 def test_intervals_equal_those_of_a_plain_bootstrap_over_frames() -> None:
     one, a, b = compared(30, draws=200, seed=4)
     times = draw_sequences([SequenceKey("", "images")] * 30, 200, 4)
     drawn = f1_of(times @ b) - f1_of(times @ a)
     [pair] = one.pairs
     assert pair.overall.value == pytest.approx(f1_of(b.sum(axis=0)) - f1_of(a.sum(axis=0)))
-    expected = np.quantile(drawn, [0.025, 0.975])
+    expected = np.quantile(drawn, quantiles(30))
     assert (pair.overall.low, pair.overall.high) == pytest.approx(tuple(expected), abs=1e-12)
     assert pair.verdict is Verdict.BETTER
     assert pair.sequences == ()
@@ -88,7 +96,7 @@ def test_many_frames_are_drawn_in_runs_of_neighbours() -> None:
     times = draw_sequences([SequenceKey("", "images")] * 84, 50, 4)
     drawn = f1_of(times @ second) - f1_of(times @ first)
     [pair] = one.pairs
-    expected = np.quantile(drawn, [0.025, 0.975])
+    expected = np.quantile(drawn, quantiles(84))
     assert (pair.overall.low, pair.overall.high) == pytest.approx(tuple(expected), abs=1e-12)
     assert "50 draws of the 250 frames in 84 runs, seed 4." in one.notes[0]
 
@@ -120,7 +128,7 @@ def test_frames_that_only_detections_have_are_in_a_part() -> None:
 
 def test_few_frames_and_rare_labels_are_named() -> None:
     few = compared(4, draws=20)[0]
-    assert few.notes[1].startswith("4 frames are too few to call a system better. At least 5 are")
+    assert few.notes[1].startswith("4 frames are too few to call a system better. At least 6 are")
     truth = images(np.array([1] * 20))
     rare = make_annotations(
         {

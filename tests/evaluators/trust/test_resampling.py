@@ -14,6 +14,7 @@ from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report, Scores
+from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.trust import draws
 from vidscore_evaluators.trust.drawn_tallies import DrawnTallies, pack_parts
 from vidscore_evaluators.trust.draws import Draws, Key, score_draws, scores_by_key, sequence_tallies
@@ -185,9 +186,9 @@ def test_clearly_different_systems_are_distinguished() -> None:
         assert interval.low <= interval.value <= interval.high
 
 
-def test_with_fewer_than_five_sequences_no_systems_are_distinguished() -> None:
+def test_with_fewer_than_six_sequences_no_systems_are_distinguished() -> None:
     """Though the sharp system is above the others in every draw."""
-    found = bootstrap(create_evaluator("spotgeo"), points_contest(sequences=4), draws=60)
+    found = bootstrap(create_evaluator("spotgeo"), points_contest(sequences=5), draws=60)
     assert found.above[0].tolist() == [0.5, 1.0, 1.0]
     assert found.groups == ((0, 1, 2),)
 
@@ -262,13 +263,49 @@ def test_systems_are_distinguished_from_the_coverage_on_whichever_is_above() -> 
 
 
 def test_an_interval_lies_between_percentiles_of_the_draws_that_define_its_score() -> None:
-    """Of 0 to 100 the middle half is 25 to 75; draws without the score do not count."""
-    key: Key = (None, None, "f1")
+    """Of 0 to 100 the middle half is 25 to 75; draws without the score do not count.
+
+    A domain with a single sequence, and what no sequence has, are as without a correction.
+    """
+    key: Key = ("b", None, "f1")
     other: Key = (None, "car", "f1")
     columns = {key: np.array([*range(101), np.nan]), other: np.array([np.nan] * 102)}
-    found = percentile_intervals({key: 40.0, other: 0.5}, columns.__getitem__, 0.5)
+    truth = make_annotations(
+        {("a", "1"): {1: []}, ("a", "2"): {1: []}, ("b", "1"): {1: []}}, arity=2
+    )
+    contest = Contest.of(truth, {})
+    found = percentile_intervals({key: 40.0, other: 0.5}, columns.__getitem__, 0.5, contest)
     assert found[key] == Interval(40.0, 25.0, 75.0)
     assert found[other] == Interval(0.5, None, None)
+
+
+def test_the_interval_of_a_domain_or_label_is_that_of_its_number_of_sequences() -> None:
+    """Ten sequences are in domain a, five in b; a label is in five, and one in all.
+
+    By tables of Student's t with 9, 4 and 13 degrees of freedom, 2.262, 2.776 and 2.160, times the
+    root of 10/9 and 5/4, 2.385, 3.104 and 2.415: 0.855, 0.0954 and 0.786 % are left out.
+    """
+    things = [Thing((float(x), 0.0), label) for x, label in enumerate(("all", "some"))]
+    truth = make_annotations(
+        {("a", f"{row}"): {1: things[: 1 + (row < 5)]} for row in range(10)}
+        | {("b", f"{row}"): {1: things[:1]} for row in range(5)}
+    )
+    contest = Contest.of(truth, {})
+    left_out = {
+        ("a", None): 0.855,
+        ("b", None): 0.0954,
+        (None, None): 0.786,
+        (None, "some"): 0.0954,
+        ("a", "some"): 0.0954,
+        (None, "all"): 0.786,
+    }
+    column = np.arange(100_001) / 1000.0
+    keys = {(*key, "f1"): 50.0 for key in left_out}
+    found = percentile_intervals(keys, lambda _: column, 0.95, contest)
+    for key, percent in left_out.items():
+        interval = found[*key, "f1"]
+        assert interval.low == pytest.approx(percent, rel=0.01)
+        assert interval.high == pytest.approx(100.0 - percent, abs=0.01)
 
 
 def test_two_sequences_are_enough_for_draws() -> None:

@@ -12,23 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.evaluators.trust.contests import points_contest
 
-from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.evaluator import Direction
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.trust.drawn_tallies import pack_parts
 from vidscore_evaluators.trust.draws import sequence_tallies
-from vidscore_evaluators.trust.resampling import (
-    are_enough,
-    bootstrap,
-    draw_sequences,
-)
+from vidscore_evaluators.trust.resampling import bootstrap, draw_sequences
 from vidscore_evaluators.trust.tiers import (
     DrawsJob,
     find_tiers,
     losses_of,
     resample_count,
     run_draws_job,
+    share_apart,
 )
 
 MANY = 10**6
@@ -40,7 +36,7 @@ def losses(*systems: Sequence[float] | FloatArray) -> FloatArray:
 
 
 def oracle(
-    drawn: FloatArray, ranks: Sequence[int], resamples: int
+    drawn: FloatArray, ranks: Sequence[int], resamples: int, apart: float
 ) -> tuple[list[int], list[float]]:
     """Tiers and probabilities by loops over systems and draws, as the words say."""
     systems, draws, _ = drawn.shape
@@ -74,7 +70,7 @@ def oracle(
         tier += 1
         top = min(ranks[s] for s in rest)
         leaders = {s for s in rest if ranks[s] == top}
-        taken = leaders | {s for s in rest if any(worse(s, b) < 0.975 for b in leaders)}
+        taken = leaders | {s for s in rest if any(worse(s, b) < apart for b in leaders)}
         for s in taken:
             tiers[s] = tier
         rest -= taken
@@ -120,34 +116,37 @@ def test_later_measures_break_ties_of_the_first_place() -> None:
 
 def test_two_sequences_give_at_most_four_fifths_and_distinguish_nothing() -> None:
     """They have three different draws: (3 + 1) / (3 + 2)."""
-    sequences = [SequenceKey("", "a"), SequenceKey("", "b")]
-    assert resample_count(sequences) == 3
-    found = find_tiers(losses([0.0] * 1000, [1.0] * 1000), [1, 2], resample_count(sequences))
+    assert resample_count([2]) == 3
+    found = find_tiers(losses([0.0] * 1000, [1.0] * 1000), [1, 2], 3)
     assert found.first_probabilities == pytest.approx((0.8, 0.2), abs=1e-15)
     assert found.numbers == (1, 1)
 
 
 @pytest.mark.parametrize(
     ("sizes", "told_apart"),
-    [((3,), False), ((4,), False), ((5,), True), ((4, 4), False), ((5, 4), False), ((5, 5), True)],
+    [((3,), False), ((5,), False), ((6,), True), ((5, 5), False), ((6, 5), False), ((6, 6), True)],
 )
-def test_fewer_than_five_sequences_of_a_domain_distinguish_no_two_systems(
+def test_fewer_than_six_sequences_of_a_domain_distinguish_no_two_systems(
     sizes: tuple[int, ...], told_apart: bool
 ) -> None:
-    """The smallest domain decides: two of four have 35 * 35 different draws, and yet no tiers."""
-    keys = [
-        SequenceKey(f"domain {domain}", str(number))
-        for domain, size in enumerate(sizes)
-        for number in range(size)
-    ]
+    """The smallest domain decides: two of five have 126 * 126 different draws, and yet no tiers."""
     drawn = losses([0.0] * 1000, [1.0] * 1000)
-    found = find_tiers(drawn, [1, 2], resample_count(keys), enough=are_enough(keys))
+    found = find_tiers(drawn, [1, 2], resample_count(sizes), share_apart(sizes))
     assert found.numbers == (1, 2 if told_apart else 1)
 
 
+def test_few_sequences_need_more_draws_in_which_a_system_is_worse() -> None:
+    """Of ten sequences 97.5 % become Phi(2.262 * 1.0541) = Phi(2.3846) = 0.99145, by tables."""
+    apart = share_apart([10])
+    assert apart == pytest.approx(0.99145, abs=2e-5)
+    best = [0.0] * 9998
+    for wins, tier in ((9914, 2), (9912, 1)):  # and one more, of 10,000: 0.9915 and 0.9913
+        other = [1.0] * wins + [-1.0] * (9998 - wins)
+        assert find_tiers(losses(best, other), [1, 2], MANY, apart).numbers == (1, tier)
+
+
 def test_numbers_of_different_draws_of_domains_multiply() -> None:
-    keys = [SequenceKey("day", "1"), SequenceKey("day", "2"), SequenceKey("night", "1")]
-    assert resample_count(keys) == 3 * 1
+    assert resample_count([2, 1]) == 3 * 1
 
 
 def test_an_undefined_score_is_first_only_if_all_are_undefined() -> None:
@@ -185,7 +184,7 @@ def test_draws_are_those_of_the_bootstrap() -> None:
 
 
 @st.composite
-def contests(draw: st.DrawFn) -> tuple[FloatArray, list[int], int]:
+def contests(draw: st.DrawFn) -> tuple[FloatArray, list[int], int, float]:
     systems, draws = draw(st.integers(1, 6)), draw(st.integers(1, 60))
     measures = draw(st.integers(1, 2))
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
@@ -193,12 +192,15 @@ def contests(draw: st.DrawFn) -> tuple[FloatArray, list[int], int]:
     drawn += draw(st.sampled_from([0.0, 0.5, 4.0])) * np.arange(systems)[:, None, None]
     drawn[random.random(drawn.shape) < draw(st.sampled_from([0.0, 0.2]))] = np.nan
     ranks = sorted(draw(st.lists(st.integers(1, 4), min_size=systems, max_size=systems)))
-    return drawn, ranks, draw(st.sampled_from([3, 10, 126, MANY]))
+    apart = draw(st.sampled_from([0.7, 0.95, 0.975, 0.99, 1.0]))
+    return drawn, ranks, draw(st.sampled_from([3, 10, 126, MANY])), apart
 
 
 @given(contests())
 @settings(deadline=None)
-def test_tiers_equal_those_of_a_plain_oracle(contest: tuple[FloatArray, list[int], int]) -> None:
+def test_tiers_equal_those_of_a_plain_oracle(
+    contest: tuple[FloatArray, list[int], int, float],
+) -> None:
     found, (numbers, probabilities) = find_tiers(*contest), oracle(*contest)
     assert list(found.numbers) == numbers
     assert found.first_probabilities == pytest.approx(probabilities, abs=1e-12)
@@ -209,13 +211,13 @@ def test_tiers_equal_those_of_a_plain_oracle(contest: tuple[FloatArray, list[int
 @given(contests(), st.randoms(use_true_random=False))
 @settings(deadline=None)
 def test_the_order_of_systems_makes_no_difference(
-    contest: tuple[FloatArray, list[int], int], random: object
+    contest: tuple[FloatArray, list[int], int, float], random: object
 ) -> None:
-    drawn, ranks, resamples = contest
+    drawn, ranks, resamples, apart = contest
     order = list(range(len(ranks)))
     random.shuffle(order)  # type: ignore[attr-defined]
-    found = find_tiers(drawn, ranks, resamples)
-    moved = find_tiers(drawn[order], [ranks[row] for row in order], resamples)
+    found = find_tiers(drawn, ranks, resamples, apart)
+    moved = find_tiers(drawn[order], [ranks[row] for row in order], resamples, apart)
     assert moved.numbers == tuple(found.numbers[row] for row in order)
     assert moved.first_probabilities == tuple(found.first_probabilities[row] for row in order)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from tests.server.scene import HERE, batch
 from tests.support.waiting import PAUSE_S, TIMEOUT_S
 
 from vidscore_evaluators.spotgeo import SpotGeo
+from vidscore_evaluators.trust.few_sequences import are_enough
+from vidscore_evaluators.trust.tiers import SIGNIFICANCE
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
 from vidscore_server.domain import tier_updates
@@ -30,9 +32,17 @@ LADDER, FINAL, LIVE = (
 
 @pytest.fixture(autouse=True)
 def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fewer draws: a thousand take long if many tests share a processor."""
+    """Fewer draws: a thousand take long if many tests share a processor.
+
+    As 40 cannot tell systems apart by a few sequences, systems differ as by many.
+    """
     for module in ("tiers", "tier_updates"):
         monkeypatch.setattr(f"vidscore_server.domain.{module}.DRAWS", 40)
+    monkeypatch.setattr(tier_updates, "share_apart", _apart_of_many)
+
+
+def _apart_of_many(sizes: Sequence[int]) -> float:
+    return SIGNIFICANCE if are_enough(sizes) else 1.0
 
 
 def sky(sequences: int) -> annotations_pb2.AnnotationBatch:
@@ -177,7 +187,7 @@ async def test_two_sequences_show_little_even_to_an_organiser(hosted: Hosted) ->
     assert [tier for tier, _ in tiers(board).values()] == [1, 1]
     assert [probability for _, probability in tiers(board).values()] == pytest.approx([0.8, 0.2])
     assert board.tiers_note.endswith(
-        "all are in one tier, because a domain has fewer than 5 sequences"
+        "all are in one tier, because a domain has fewer than 6 sequences"
     )
 
 

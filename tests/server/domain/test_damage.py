@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import grpc
+import orjson
 import pytest
 from tests.server.domain.hosted import TRUTH, hosting, refusal
 from tests.server.domain.test_board_tiers import settled, sky, submit, tiers
@@ -50,9 +51,21 @@ async def test_a_changed_payload_is_not_scored_and_the_log_gives_the_reason(
     assert "StoreDamagedError" in str([record.__dict__ for record in caplog.records])
 
 
-@pytest.mark.parametrize("changed", ["tiers SET document", "score_draws SET payload"])
+OF_VERSION_0_2 = {"sequences": 4, "resamples": 35, "values": {"f1": [0.5] * 40, "mse": [1.0] * 40}}
+"""Draws without the share from which on a system is worse."""
+
+
+@pytest.mark.parametrize(
+    ("changed", "value"),
+    [
+        ("tiers SET document", "{"),
+        ("score_draws SET payload", b"{"),
+        ("score_draws SET payload", zlib.compress(orjson.dumps(OF_VERSION_0_2))),
+    ],
+    ids=["tiers", "draws", "older draws"],
+)
 async def test_damaged_tiers_and_draws_are_computed_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str, value: str | bytes
 ) -> None:
     for module in ("tiers", "tier_updates"):
         monkeypatch.setattr(f"vidscore_server.domain.{module}.DRAWS", 40)
@@ -63,9 +76,10 @@ async def test_damaged_tiers_and_draws_are_computed_again(
         await submit(hosted.blue, "b", range(1), 4)
         before = tiers(await settled(hosted.organiser))
     assert before["red"][0] == 1
-    value = {"tiers SET document": "{", "score_draws SET payload": b"{"}[changed]
     with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
         connection.execute(f"UPDATE {changed} = ?", (value,))
+        if changed.startswith("score_draws"):
+            connection.execute("DELETE FROM tiers")
     async with hosting(tmp_path) as hosted:
         await submit(hosted.red, "again", range(4), 4)  # Another board from the same draws.
         assert tiers(await settled(hosted.organiser)) == before

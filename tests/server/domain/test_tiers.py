@@ -50,7 +50,8 @@ def plan_of(*entries: RankedEntry, exact: bool = True) -> TierPlan:
 def draws(value: float | None, *rest: float) -> Draws:
     """The same value in every draw, or several in turn."""
     values = [value, *rest]
-    return Draws(30, DRAWS, {"f1": [values[row % len(values)] for row in range(DRAWS)]})
+    column = [values[row % len(values)] for row in range(DRAWS)]
+    return Draws(30, DRAWS, {"f1": column}, apart=0.98)
 
 
 def test_systems_listed_separately_or_without_a_score_are_not_compared() -> None:
@@ -158,6 +159,7 @@ def test_draws_are_read_as_stored() -> None:
         {"sequences": 0},
         {"resamples": 0},
         {"resamples": "3"},
+        {"apart": 1.5},
         {"values": {"f1": [0.5]}},
         {"values": {"f1": ["x"]}},
     ],

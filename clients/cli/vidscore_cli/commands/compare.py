@@ -92,7 +92,7 @@ class FileComparison(FileOptions, frozen=True):
     type=NumberRange(0.5, 0.999),
     default=0.95,
     show_default=True,
-    help="Fraction of the draws that an interval covers.",
+    help="Probability that an interval covers a figure on other sequences.",
 )
 @seed_option()
 @number_option(
@@ -106,7 +106,7 @@ class FileComparison(FileOptions, frozen=True):
     "--fail-if-worse",
     is_flag=True,
     help="Exit with 6 if a later system is worse than the first in the ranking measure, "
-    "with an interval that excludes 0; never with fewer than 5 sequences.",
+    "with an interval that excludes 0; never with fewer than 6 sequences.",
 )
 @workers_option()
 @format_option(*FORMATS)

@@ -15,12 +15,12 @@ from msgspec import structs
 from tests.evaluators.toy import Toy, ToyParameters
 
 from vidscore_evaluators.alignment import align
-from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError, ParameterError, PlugInError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.plug_ins import contained
 from vidscore_evaluators.report import Block, Curve, Scores
-from vidscore_evaluators.testing import make_annotations
+from vidscore_evaluators.testing import Thing, make_annotations
 
 TRUTH = make_annotations({("", "a"): {0: [(1, 1)], 1: []}})
 WHOLE: dict[str, Any] = {"frames": [2], "objects": [1], "x": [1.0]}
@@ -89,6 +89,34 @@ def test_an_error_is_told_once_however_many_functions_it_passes() -> None:
     )
     with pytest.raises(PlugInError, match=r"^tables of .* failed: ZeroDivisionError: no frames$"):
         odd.scores(_with().tally(TRUTH, TRUTH))
+
+
+def _written(annotations: Annotations) -> None:
+    annotations.columns["other"] = np.zeros(1)  # type: ignore[index]
+    for column in (annotations.columns["area"], annotations.coordinates):
+        column[:] = 7
+
+
+@pytest.mark.parametrize(
+    ("function", "write"),
+    [
+        ("tables", lambda _, aligned: _written(aligned.detections)),
+        ("outcomes", lambda _, aligned: _written(aligned.truth)),
+        ("faults", lambda *found: _written(found[-1])),
+        ("tables", lambda _, aligned: aligned.listed.sort()),
+    ],
+)
+def test_a_function_cannot_write_into_its_input(function: str, write: Callable[..., Any]) -> None:
+    given = make_annotations({("", "a"): {0: [Thing((1, 1), columns={"area": 3})], 1: []}})
+    aligned = align(given, given)
+    odd = _with(**{function: write})
+    arguments = (Side.TRUTH, given) if function == "faults" else (aligned,)
+    with pytest.raises(PlugInError, match=rf"^{function} of .* failed: ValueError: .*read-only"):
+        getattr(odd, function)(*arguments)
+    for side in (given, aligned.truth, aligned.detections):
+        assert side.coordinates.tolist() == [[1, 1]]
+        assert {name: column.tolist() for name, column in side.columns.items()} == {"area": [3]}
+        assert side.coordinates.flags.writeable
 
 
 def test_an_operating_point_is_refused_as_by_a_built_in_evaluator() -> None:

@@ -142,12 +142,28 @@ def _range(_: Evaluator[Any], found: Any) -> Any:
     raise _returned(found, "two ends, each a number or None")
 
 
-def _faults(_: Evaluator[Any], found: Any) -> Sequence[Fault]:
-    faults = tuple(found)
-    for fault in faults:
-        if not isinstance(fault, Fault):
-            raise _returned(fault, "a sequence of Fault")
-    return faults
+def _several(kind: type[Any]) -> Callable[[Evaluator[Any], Any], Any]:
+    def check(_: Evaluator[Any], found: Any) -> Any:
+        entries = tuple(found)
+        for entry in entries:
+            if not isinstance(entry, kind):
+                raise _returned(entry, f"a sequence of {kind.__name__}")
+        return entries
+
+    return check
+
+
+def _rank_key(_: Evaluator[Any], found: Any) -> Any:
+    if isinstance(found, tuple) and all(map(_is_rank_part, found)):
+        return found
+    raise _returned(found, "a tuple of pairs, each of whether a score is undefined and a number")
+
+
+def _is_rank_part(part: Any) -> bool:
+    """Whether it sorts with all others of its kind, undefined ones last; NaN would not."""
+    if not (isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], bool)):
+        return False
+    return isinstance(part[1], int | float) and not math.isnan(part[1])
 
 
 def _tables(_: Evaluator[Any], found: Any) -> Mapping[str, Table]:
@@ -223,17 +239,18 @@ def _numbers(name: str, values: Sequence[Any]) -> Iterator[Number]:
 
 _RESULTS: Mapping[str, Callable[[Evaluator[Any], Any], Any]] = {
     "unit": _instance(Unit),
+    "adds_sequences": _instance(bool),
     "growth": _instance(Growth),
     "tables": _tables,
     "scores": _scores,
-    "faults": _faults,
+    "faults": _several(Fault),
     "outcomes": _instance(Outcomes),
     "outcome_figures": _instance(Mapping),
     "grid": _any,
     "grid_scores": _grid_scores,
     "scored_classes": _any,
-    "warnings": _any,
-    "rank_key": _any,
+    "warnings": _several(ReportWarning),
+    "rank_key": _rank_key,
     "useful_range": _range,
 }
 """The functions that an evaluator may define, each with the check of its result."""

@@ -53,6 +53,7 @@ CALLS: dict[str, Callable[[Evaluator[Any]], object]] = {
     "outcomes": lambda toy: toy.outcomes(align(TRUTH, TRUTH)),
     "grid": lambda toy: toy.grid("limit"),
     "rank_key": lambda toy: toy.rank_key(_report(toy)),
+    "warnings": lambda toy: _report(toy).warnings,
     "useful_range": lambda toy: toy.useful_range("x"),
 }
 
@@ -75,7 +76,7 @@ def test_an_error_of_a_function_names_it_its_distribution_and_the_error(
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["unit", "growth"])
+@pytest.mark.parametrize("name", ["unit", "growth", "adds_sequences"])
 def test_an_error_of_a_property_names_it_too(name: str) -> None:
     odd = _with(**{name: property(lambda _: sys.exit())})
     with pytest.raises(PlugInError, match=f"^{name} of the evaluator 'toy' of some-plugin failed"):
@@ -203,6 +204,11 @@ def test_scores_of_another_form_are_an_error_of_the_plug_in(scores: object, prob
         ("faults", ["a large x"], "it returned 'a large x', expected a sequence of Fault"),
         ("faults", None, "TypeError: 'NoneType' object is not iterable"),
         ("outcomes", [], r"it returned \[\], expected Outcomes"),
+        ("warnings", ["careful"], "it returned 'careful', expected a sequence of ReportWarning"),
+        ("rank_key", None, "it returned None, expected a tuple of pairs"),
+        ("rank_key", (0.5,), r"it returned \(0.5,\), expected a tuple of pairs"),
+        ("rank_key", ((False, math.nan),), r"it returned \(\(False, nan\),\), expected"),
+        ("rank_key", ((False, None),), r"it returned \(\(False, None\),\), expected"),
     ],
 )
 def test_another_result_than_the_expected_one_is_an_error_of_the_plug_in(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -14,9 +16,17 @@ import pytest
 from hypothesis import assume
 
 from vidscore_evaluators.alignment import align
-from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
+from vidscore_evaluators.annotations import ARITIES, Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import ParameterError
-from vidscore_evaluators.evaluator import Direction, Dissimilarity, Evaluator, Growth, Measure
+from vidscore_evaluators.evaluator import (
+    Direction,
+    Dissimilarity,
+    Evaluator,
+    Growth,
+    Measure,
+    Task,
+    Unit,
+)
 from vidscore_evaluators.formats import Pair
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.outcome_table import (
@@ -31,16 +41,19 @@ from vidscore_evaluators.parameters import (
     Value,
     describe_parameters,
     json_schema,
+    parameter_values,
     parse_parameters,
 )
 from vidscore_evaluators.plug_ins import in_range
 from vidscore_evaluators.preparation import DataChoice
+from vidscore_evaluators.registry import evaluator_names
 from vidscore_evaluators.report import Number, Report
 from vidscore_evaluators.selection import Selected
 from vidscore_evaluators.shards.dealing import Shard
 from vidscore_evaluators.shards.merging import merge_shards
 from vidscore_evaluators.shards.tally_files import shard_to_bytes
 from vidscore_evaluators.shards.tallying import CheckedData
+from vidscore_evaluators.tally_bytes import tally_to_bytes
 from vidscore_evaluators.testing.strategies import Case, sequence_count
 from vidscore_evaluators.trust.drawn_tallies import DrawnTallies, pack_parts
 from vidscore_evaluators.trust.draws import scores_by_key
@@ -92,10 +105,46 @@ def check_values(evaluator: Evaluator[Any], report: Report) -> None:
     for row in rows:
         assert row.measure in measures, f"{row.measure} is not declared"
         assert fits(measures[row.measure], row.value), f"{row} is outside its declared range"
+    curves = [(curve.name, curve.domain, curve.label) for curve in report.curves]
+    assert len(set(curves)) == len(curves), "a curve is in the report twice"
     for curve in report.curves:
         assert len({len(column) for column in curve.columns.values()}) <= 1, curve.name
         for name, column in curve.columns.items():
             assert all(_is_number(value) for value in column), f"{curve.name}.{name}: {column}"
+
+
+def check_places(report: Report, case: Case) -> None:
+    """Every row is of a sequence and a domain of the input, or of all."""
+    keys = {(key.domain or None, key.sequence) for side in case for key in side.used_sequences}
+    places = keys | {(domain, None) for domain, _ in keys} | {(None, None)}
+    for row in report.rows():
+        assert (row.domain, row.sequence) in places, f"the input has no sequence of {row}"
+
+
+def check_ranks(evaluator: Evaluator[Any], reports: Sequence[Report]) -> None:
+    """Reports without a score that ranks first are ranked behind those with one."""
+    name = evaluator.ranking[0]
+    keys: dict[bool, list[Any]] = {True: [], False: []}
+    for report in reports:
+        keys[report.value(name) is None].append(evaluator.rank_key(report))
+    if all(keys.values()):
+        assert max(keys[False]) < min(keys[True]), f"an undefined {name} does not rank last"
+
+
+def check_threads(evaluator: Evaluator[Any], cases: Sequence[Case]) -> None:
+    """Threads that tally different input at the same time get the tallies of one thread."""
+
+    def tally(case: Case) -> bytes:
+        return tally_to_bytes(evaluator.tally(*case))
+
+    expected = list(map(tally, cases)) * 4
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # so that a thread is interrupted within a function
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(tally, [*cases] * 4)) == expected
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def fits(measure: Measure, value: Number) -> bool:
@@ -117,6 +166,33 @@ def best_value(measure: Measure) -> float | None:
     return best[measure.direction]
 
 
+def check_metadata(evaluator: Evaluator[Any]) -> None:
+    """Name, version, title, task, needs and growth are complete, and the ranking has directions."""
+    assert evaluator.name in evaluator_names(), f"{evaluator.name} is not registered"
+    assert evaluator.version.strip()
+    assert evaluator.title.strip()
+    assert evaluator.task in Task
+    assert evaluator.unit in Unit
+    assert evaluator.growth.by in {"bounded", "sequence", "detection"}
+    assert evaluator.growth.bytes_each > 0
+    assert type(evaluator).__doc__, "the class has no docstring"
+    for arities in (evaluator.needs.truth_arities, evaluator.needs.detection_arities):
+        assert arities
+        assert set(arities) <= set(ARITIES)
+
+
+def check_measures(evaluator: Evaluator[Any]) -> None:
+    """Measures have distinct names and complete declarations; those that rank have a direction."""
+    measures = {measure.name: measure for measure in evaluator.measures}
+    assert len(measures) == len(evaluator.measures)
+    for measure in evaluator.measures:
+        check_measure(measure)
+    assert evaluator.ranking
+    assert set(evaluator.ranking) <= set(measures)
+    for name in evaluator.ranking:
+        assert measures[name].direction is not Direction.NONE, name
+
+
 def check_measure(measure: Measure) -> None:
     """A measure's declaration is complete and consistent."""
     assert _NAME.fullmatch(measure.name), measure.name
@@ -132,6 +208,16 @@ def check_measure(measure: Measure) -> None:
     if measure.dissimilarity is Dissimilarity.ONE_MINUS:
         assert measure.direction is Direction.HIGHER, measure.name
         assert measure.maximum == 1, measure.name
+
+
+def check_parameters(parameters: type) -> None:
+    """Each parameter keeps to its declaration, and unknown ones are refused."""
+    defaults: Any = parse_parameters(parameters, {})
+    assert parse_parameters(parameters, parameter_values(defaults)) == defaults
+    for description in describe_parameters(parameters):
+        check_parameter(parameters, description)
+    with pytest.raises(ParameterError):
+        parse_parameters(parameters, {"no parameter has this name": 1})
 
 
 def check_parameter(parameters: type, description: ParameterDescription) -> None:
@@ -231,6 +317,8 @@ def check_outcomes(table: Outcomes, truth: Annotations, detections: Annotations)
             == (np.arange(annotations.object_count) - annotations.frame_starts[frames]).tolist()
         )
         assert own.tracks.tolist() == annotations.track_ids.tolist()
+        if side is Side.DETECTIONS:
+            assert own.confidences.tolist() == annotations.confidences.tolist()
     of_truth = table.of_side(Side.TRUTH)
     false = (outcome for outcome in Outcome if outcome not in _OF_BOTH_SIDES)
     for outcome in false:
@@ -253,6 +341,20 @@ def check_nesting(evaluator: Evaluator[Any], case: Case) -> None:
     counted = (Outcome.TRUE_POSITIVE, Outcome.FALSE_NEGATIVE)
     objects = [table.of_side(Side.TRUTH) & table.are(*counted) for table in (every, sure)]
     assert objects[0].tolist() == objects[1].tolist()
+
+
+def check_point(evaluator: Evaluator[Any], case: Case) -> None:
+    """Outcomes at a confidence ignore the detections below it; what is not offered is refused."""
+    aligned, confidences = align(*case), case.detections.confidences
+    with pytest.raises(ParameterError):
+        evaluator.outcomes(aligned, OperatingPoint(threshold=-math.inf))
+    least = float(np.median(confidences)) if len(confidences) else 0.5
+    try:
+        table = evaluator.outcomes(aligned, OperatingPoint(confidence=least))
+    except ParameterError:
+        return
+    below = table.of_side(Side.DETECTIONS) & (table.confidences < least)
+    assert table.are(Outcome.IGNORED)[below].all(), "a detection below the confidence counts"
 
 
 _OF_BOTH_SIDES = (Outcome.TRUE_POSITIVE, Outcome.IGNORED)

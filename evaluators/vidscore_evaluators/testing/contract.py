@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from msgspec import structs
 
@@ -30,14 +29,14 @@ from vidscore_evaluators.annotations import (
     empty_annotations,
 )
 from vidscore_evaluators.arrays import IntArray
-from vidscore_evaluators.errors import EvaluatorVersionError, GeometryError, ParameterError
-from vidscore_evaluators.evaluator import Direction, Evaluator, Task, Unit
+from vidscore_evaluators.errors import EvaluatorVersionError, GeometryError
+from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.jobs import make_job, run_job, split, with_parameter
 from vidscore_evaluators.live import StreamScorer
 from vidscore_evaluators.outcome_table import Outcomes, concatenate_outcomes
-from vidscore_evaluators.parameters import describe_parameters, parameter_values, parse_parameters
+from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.plausibility.summary import INPUT_SUMMARY_BYTES
-from vidscore_evaluators.registry import create_evaluator, evaluator_names
+from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report, report_from_dict, report_to_dict, report_to_json
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_evaluators.tally import merge_tallies
@@ -116,11 +115,8 @@ class EvaluatorContract:
         """Objects and detections of don't-care frames change no score."""
 
         def law(case: Case) -> None:
-            cared = (case.truth.frame_flags & FrameFlag.DONT_CARE) == 0
-            emptied = case.truth.take_objects(cared[case.truth.object_frames])
-            assert self._report(Case(emptied, case.detections)).rows() == (
-                self._report(case).rows()
-            )
+            emptied = strategies.with_empty_dont_care_frames(case)
+            assert self._report(emptied).rows() == self._report(case).rows()
 
         self._holds(law, self.cases())
 
@@ -135,6 +131,15 @@ class EvaluatorContract:
             self._report(case)
 
         self._holds(law, self.cases())
+
+    def test_only_what_is_declared_as_needed_matters(self) -> None:
+        """Confidences, track ids and labels change no score unless `needs` declares their use."""
+
+        def law(case: Case, seed: int) -> None:
+            other = strategies.with_other_extras(self.evaluator.needs, case, seed)
+            assert self._report(other).rows() == self._report(case).rows()
+
+        self._holds(law, self.cases(), seeds())
 
     # --- outcomes explain the figures ------------------------------------------------------
 
@@ -165,6 +170,7 @@ class EvaluatorContract:
         def law(case: Case) -> None:
             checks.check_outcomes(self._outcomes(case), *case)
             checks.check_nesting(self.evaluator, case)
+            checks.check_point(self.evaluator, case)
 
         self._holds(law, self.cases())
 
@@ -222,6 +228,11 @@ class EvaluatorContract:
             assert tally_to_bytes(tallies[0]) == tally_to_bytes(self.evaluator.tally(*case))
 
         self._holds(law, self.cases(), seeds())
+        law(self._long_sequences(), 0)  # floats added over many frames differ in the last bits
+
+    def test_several_threads_may_tally_at_once(self) -> None:
+        """Tallies in several threads, of different input, are those in one, to the last byte."""
+        checks.check_threads(self.evaluator, [self._many_sequences(), self._long_sequences()])
 
     def test_addition_has_a_zero_and_no_order(self) -> None:
         """0 + a = a, a + b = b + a, and (a + b) + c = a + (b + c), to the last byte."""
@@ -301,9 +312,13 @@ class EvaluatorContract:
 
     def test_values_keep_to_what_the_measures_declare(self) -> None:
         """Every score has a declared measure and is within its range; counts are integers."""
-        self._holds(
-            lambda case: checks.check_values(self.evaluator, self._report(case)), self.cases()
-        )
+
+        def law(case: Case) -> None:
+            report = self._report(case)
+            checks.check_values(self.evaluator, report)
+            checks.check_places(report, case)
+
+        self._holds(law, self.cases())
 
     def test_every_measure_is_reported(self) -> None:
         """Every declared measure is in the report of a case with all features."""
@@ -316,11 +331,13 @@ class EvaluatorContract:
         def law(case: Case) -> None:
             nothing = self._nothing()
             bare = case.truth.take_objects(np.zeros(case.truth.object_count, dtype=np.bool_))
+            reports = []
             for truth in (case.truth, bare, nothing.truth):
                 for detections in (case.detections, nothing.detections):
                     report = self._report(Case(truth, detections))
                     checks.check_values(self.evaluator, report)
-                    self.evaluator.rank_key(report)
+                    reports.append(report)
+            checks.check_ranks(self.evaluator, reports)
 
         self._holds(law, self.cases())
 
@@ -380,39 +397,15 @@ class EvaluatorContract:
 
     def test_metadata_is_complete(self) -> None:
         """Name, version, title, task, needs and measures are complete."""
-        evaluator = self.evaluator
-        assert evaluator.name in evaluator_names(), f"{evaluator.name} is not registered"
-        assert evaluator.version.strip()
-        assert evaluator.title.strip()
-        assert evaluator.task in Task
-        assert evaluator.unit in Unit
-        assert evaluator.growth.by in {"bounded", "sequence", "detection"}
-        assert evaluator.growth.bytes_each > 0
-        assert type(evaluator).__doc__, "the class has no docstring"
-        for arities in (evaluator.needs.truth_arities, evaluator.needs.detection_arities):
-            assert arities
-            assert set(arities) <= set(ARITIES)
+        checks.check_metadata(self.evaluator)
 
     def test_measures_are_declared_completely(self) -> None:
         """Measures have distinct names, texts, units and ranges; ranking ones a direction."""
-        measures = {measure.name: measure for measure in self.evaluator.measures}
-        assert len(measures) == len(self.evaluator.measures)
-        for measure in self.evaluator.measures:
-            checks.check_measure(measure)
-        assert self.evaluator.ranking
-        assert set(self.evaluator.ranking) <= set(measures)
-        for name in self.evaluator.ranking:
-            assert measures[name].direction is not Direction.NONE, name
+        checks.check_measures(self.evaluator)
 
     def test_parameters_keep_to_what_they_declare(self) -> None:
         """Defaults and grids are within the bounds; other values are refused by name."""
-        parameters = type(self.evaluator).Parameters
-        defaults = parse_parameters(parameters, {})
-        assert parse_parameters(parameters, parameter_values(defaults)) == defaults
-        for description in describe_parameters(parameters):
-            checks.check_parameter(parameters, description)
-        with pytest.raises(ParameterError):
-            parse_parameters(parameters, {"no parameter has this name": 1})
+        checks.check_parameters(type(self.evaluator).Parameters)
 
     def test_the_schema_of_the_parameters_agrees_with_them(self) -> None:
         """The JSON Schema accepts what the parameters accept and refuses what they refuse."""
@@ -455,7 +448,8 @@ class EvaluatorContract:
             assert replace(tally, tables={}).nbytes <= INPUT_SUMMARY_BYTES
 
         self._holds(law, self.cases())
-        self._holds(law, st.just(self._many_sequences()))
+        law(self._many_sequences())
+        law(self._long_sequences())
 
     # --- how the tests are made ------------------------------------------------------------
 
@@ -493,6 +487,10 @@ class EvaluatorContract:
             joined = strategies.joined_case(self.cases(), 100)
             type(self)._joined = joined  # noqa: SLF001 - of its own class
         return self._joined
+
+    def _long_sequences(self) -> Case:
+        """The frames of all these sequences in one for each domain."""
+        return strategies.long_case(self._many_sequences())
 
 
 def _text(report: Report) -> str:

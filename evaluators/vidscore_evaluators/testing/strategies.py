@@ -9,6 +9,7 @@ costs a tenth of the time.
 from __future__ import annotations
 
 import multiprocessing
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
@@ -25,6 +26,7 @@ from vidscore_evaluators.annotations import (
     NO_TRACK,
     POINT,
     Annotations,
+    FrameFlag,
     ObjectFlag,
     SequenceKey,
     Side,
@@ -33,6 +35,7 @@ from vidscore_evaluators.annotations import (
 )
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.evaluator import Needs, Unit
+from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.testing.examples import Frames, Thing, make_annotations
 
 EDGE_CONFIDENCES = (0.0, -0.0, 0.05, 0.15, 0.5, 0.95, 1.0)
@@ -259,6 +262,69 @@ def joined_case(strategy: SearchStrategy[Case], count: int) -> Case:
         concatenate([_renamed(case.truth, index) for index, case in enumerate(alike)]),
         concatenate([_renamed(case.detections, index) for index, case in enumerate(alike)]),
     )
+
+
+def long_case(case: Case) -> Case:
+    """All frames of a case in one long sequence for each of its domains.
+
+    Args:
+        case: Frames of many short sequences.
+    """
+    rows: dict[str, int] = {}
+    lengths: Counter[int] = Counter()
+    places: dict[tuple[SequenceKey, int], tuple[int, int]] = {}
+    for key in sorted({key for side in case for key in frame_keys(side)}):
+        row = rows.setdefault(key[0].domain, len(rows))
+        places[key] = row, lengths[row]
+        lengths[row] += 1
+    names = tuple(SequenceKey(domain, "long") for domain in rows)
+
+    def moved(side: Annotations) -> Annotations:
+        found = np.array([places[key] for key in frame_keys(side)], dtype=np.int64).reshape(-1, 2)
+        sequences, numbers = found.T
+        return structs.replace(
+            side, sequences=names, frame_sequences=sequences, frame_numbers=numbers
+        )
+
+    return Case(moved(case.truth), moved(case.detections))
+
+
+def with_empty_dont_care_frames(case: Case) -> Case:
+    """The case without the objects and detections of don't-care frames."""
+    flagged = (case.truth.frame_flags & FrameFlag.DONT_CARE) != 0
+    left_out = {key for key, is_one in zip(frame_keys(case.truth), flagged, strict=True) if is_one}
+
+    def emptied(side: Annotations) -> Annotations:
+        kept = np.array([key not in left_out for key in frame_keys(side)], dtype=np.bool_)
+        return side.take_objects(kept[side.object_frames])
+
+    return Case(emptied(case.truth), emptied(case.detections))
+
+
+def with_other_extras(needs: Needs, case: Case, seed: int) -> Case:
+    """A case with other confidences, track ids and labels, where these are not needed.
+
+    Args:
+        needs: The declared needs.
+        case: Truth and detections.
+        seed: Determines what is chosen.
+    """
+    random = np.random.default_rng(seed)
+    truth, detections = case
+    if not needs.confidences:
+        confidences = random.random(detections.object_count)
+        detections = structs.replace(detections, confidences=confidences)
+    if not needs.tracks:
+        truth, detections = (
+            structs.replace(side, track_ids=random.permutation(side.object_count))
+            for side in (truth, detections)
+        )
+    if needs.labels is LabelUse.IGNORED:
+        truth, detections = (
+            structs.replace(side, label_indices=random.permutation(side.label_indices))
+            for side in (truth, detections)
+        )
+    return Case(truth, detections)
 
 
 @cache

@@ -274,6 +274,9 @@ def _columns_table(sides: Mapping[Side, Annotations]) -> Table:
         if name != BOX_AREA and known_column(name)
     ]
     found += [(side, BOX_AREA, _wrong_areas(one)) for side, one in sides.items()]
+    truth = sides.get(Side.TRUTH)
+    if truth is not None:
+        found += [(Side.TRUTH, name, _without_flag(truth, name)) for name in truth.columns]
     found = [entry for entry in found if entry[2]]
     rows: IntArray = np.arange(len(found), dtype=np.int64)
     return build_table(
@@ -291,6 +294,18 @@ def _wrong_areas(annotations: Annotations) -> int:
         return 0
     areas = box_areas(bounding_boxes(annotations.coordinates))
     return _number(~np.isnan(given) & ~are_areas(given, areas))
+
+
+def _without_flag(truth: Annotations, name: str) -> int:
+    """Number of objects with a 1 in a column of flags that lack the flag itself."""
+    flag = flag_of_column(name)
+    if not flag:
+        return 0
+    if flag == _FRAME_FLAG:
+        flagged = are_flagged(truth.frame_flags, FrameFlag.DONT_CARE)[truth.object_frames]
+    else:
+        flagged = are_flagged(truth.flags, ObjectFlag[flag.upper()])
+    return _number((truth.columns[name] == 1.0) & ~flagged)
 
 
 def _examples_table(aligned: Aligned, seen: Sequence[_SideFacts]) -> Table:
@@ -344,6 +359,12 @@ _MEANINGS = {
     ),
 }
 _MEANING_OF = {word: meaning for meaning, words in _MEANINGS.items() for word in words}
+_FRAME_FLAG = "dont_care_frame"
+_FLAG_OF_COLUMN = {
+    **dict.fromkeys(("ignore", "ignored", "is_ignored", "dont_care", "difficult"), "ignore"),
+    **dict.fromkeys(("crowd", "iscrowd", "is_crowd"), "crowd"),
+    **{name: name for name in ("distractor", _FRAME_FLAG)},
+}
 _SIZES = {"w": "h", "width": "height", "bbox_w": "bbox_h", "bbox_width": "bbox_height"}
 
 
@@ -357,6 +378,11 @@ def known_column(name: str) -> str:
     if not parts or parts[0] in ("image", "img", "frame"):
         return ""
     return next((_MEANING_OF[part] for part in reversed(parts) if part in _MEANING_OF), "")
+
+
+def flag_of_column(name: str) -> str:
+    """The flag that a column of 0s and 1s surely means; empty if it means none."""
+    return _FLAG_OF_COLUMN.get(name.casefold(), "")
 
 
 def size_columns(names: Iterable[str]) -> tuple[str, ...]:

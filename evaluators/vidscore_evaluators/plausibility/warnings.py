@@ -24,6 +24,7 @@ from vidscore_evaluators.plausibility.summary import (
     SIDES,
     Example,
     example_name,
+    flag_of_column,
     known_column,
     size_columns,
 )
@@ -349,6 +350,14 @@ def _columns(seen: _Seen, side: Side, input_summary: InputSummary) -> Iterator[R
                 "unused_column",
                 f"values in the column {name} of {SIDE_NAMES[side]} are not used; if they are "
                 f"{meaning}, rename the column to that",
+                count,
+            )
+        flag = flag_of_column(name)
+        if flag:
+            yield ReportWarning(
+                "unused_column",
+                f"a 1 in the column {name} of {SIDE_NAMES[side]} has no effect; if it is a flag, "
+                f"write {flag} into a column flags",
                 count,
             )
 

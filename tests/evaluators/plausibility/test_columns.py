@@ -50,3 +50,39 @@ def test_a_single_side_gives_no_warning_about_a_column_beside_its_labels() -> No
     further = DETECTIONS | {"category_id": numbers(DETECTIONS)}
     found = read_arrays(further, "detections")
     assert warnings_of_side(Side.DETECTIONS, found.annotations) == ()
+
+
+FLAGS = {
+    "ignore": "ignore",
+    "Ignored": "ignore",
+    "difficult": "ignore",
+    "iscrowd": "crowd",
+    "is_crowd": "crowd",
+    "distractor": "distractor",
+    "dont_care_frame": "dont_care_frame",
+}
+
+
+def ones(columns: Columns, count: int) -> FloatArray:
+    made: FloatArray = (np.arange(len(columns["frame"])) < count).astype(np.float64)
+    return made
+
+
+@pytest.mark.parametrize(("name", "flag"), FLAGS.items())
+def test_a_column_of_flags_in_the_truth_gives_a_warning(name: str, flag: str) -> None:
+    [warning] = score("map", TRUTH | {name: ones(TRUTH, 3)}, DETECTIONS).warnings
+    assert warning.code == "unused_column"
+    assert f"a 1 in the column {name} of the ground truth has no effect" in warning.message
+    assert warning.message.endswith(f"write {flag} into a column flags")
+    assert warning.count == 3
+
+
+@pytest.mark.parametrize("name", FLAGS)
+def test_a_column_of_flags_gives_no_warning_without_a_1_in_detections_or_beside_the_flag(
+    name: str,
+) -> None:
+    assert score("map", TRUTH | {name: ones(TRUTH, 0)}, DETECTIONS).warnings == ()
+    assert score("map", TRUTH, DETECTIONS | {name: ones(DETECTIONS, 3)}).warnings == ()
+    flagged = {name: ones(TRUTH, 3), "flags": np.full(len(TRUTH["frame"]), FLAGS[name])}
+    found = read_arrays(TRUTH | flagged, "truth")
+    assert warnings_of_side(Side.TRUTH, found.annotations) == ()

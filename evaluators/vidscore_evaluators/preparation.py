@@ -275,9 +275,12 @@ def unknown_sequence_faults(pair: Pair, specification: BenchmarkSpec) -> list[Fa
 
 def can_be_read_again(data: DataPath | Source) -> bool:
     """Whether reading a side twice gives the same: not from a pipe or another machine."""
-    return isinstance(data, Source) or (
-        isinstance(data, Path) and (data.is_file() or data.is_dir())
-    )
+    if isinstance(data, Source):
+        return True
+    try:
+        return isinstance(data, Path) and (data.is_file() or data.is_dir())
+    except (OSError, ValueError):  # as of a name that is too long, or no UTF-8
+        return False
 
 
 def fitted(pair: Pair, evaluators: Sequence[Evaluator[Any]]) -> Pair:

@@ -86,6 +86,12 @@ def test_workers_do_not_change_a_bit() -> None:
     assert alone == together
 
 
+def test_the_text_of_a_file_in_place_of_its_path_is_refused(files: tuple[Path, Path]) -> None:
+    """No system has a file with such a long name."""
+    with pytest.raises(InputError, match="file name too long"):
+        score("spotgeo", files[0].read_text() * 10, files[1])
+
+
 def test_a_manifest_gives_frames_and_parameters_and_keywords_override_them(tmp_path: Path) -> None:
     path = tmp_path / "manifest.toml"
     path.write_text(

@@ -290,8 +290,10 @@ class NamedColumns(Struct, frozen=True):
     notes: tuple[ReportWarning, ...]
 
     def as_typed(self, fault: Fault) -> Fault:
-        """The fault with its column named as in the file."""
+        """The fault with its column named as in the file, and advice if it is a further column."""
         name = (fault.field or "").removeprefix("column ")
+        if fault.advice is None and name in self.names and name not in KINDS:
+            return replace(fault, advice="leave it out if no evaluator needs it")
         typed = self.typed.get(name)
         return fault if typed is None else replace(fault, field=f"column {typed}")
 

@@ -144,7 +144,7 @@ def read_arrays(columns: Mapping[str, Any], name: str) -> Source:
         found = ", ".join(f"{column}: {length}" for column, length in lengths.items())
         faults.append(Fault(f"lengths {found}", "columns of one length", source=name))
     if faults:
-        raise InputError(faults)
+        raise InputError([*map(named.as_typed, faults)])
     rows = np.arange(next(iter(lengths.values())), dtype=np.int64)
     table = RowTable.of(read, name, rows, "entry")
     reading = read_table(table, name, None)

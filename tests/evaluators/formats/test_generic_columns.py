@@ -47,6 +47,22 @@ def problems(columns: Mapping[str, Any]) -> list[str]:
     return [str(fault) for fault in caught.value.faults]
 
 
+@pytest.mark.parametrize("values", [["a.png"] * 3, [True] * 3, [0.5, np.inf, 1.0]])
+def test_a_further_column_that_cannot_be_read_may_be_left_out(
+    values: list[Any], tmp_path: Path
+) -> None:
+    advice = "leave it out if no evaluator needs it"
+    [problem] = problems(arrays(path=values))
+    assert problem.startswith("truth, column path: found ")
+    assert problem.endswith(advice)
+    [own] = problems(arrays(score=["a.png"] * 3))
+    assert advice not in own
+    rows = csv().splitlines()
+    path = write(tmp_path / "a.csv", f"{rows[0]},path\n{rows[1]},a.png\n")
+    with pytest.raises(InputError, match=f"column path: found 'a.png', .*; {advice}$"):
+        detections_of(path)
+
+
 def test_the_aliases_are_those_of_the_documentation() -> None:
     assert {name for name, meant in ALIASES.items() if meant == "confidence"} == {
         *("score", "scores", "conf", "prob", "probability")

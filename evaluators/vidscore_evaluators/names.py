@@ -196,3 +196,18 @@ def advice_on_names(wanted: WantedNames) -> str:
         return f"{kind} of this report are strings: {strings}"
     listed = first_of(names, _NAMES_LISTED) or "none"
     return did_you_mean(str(name), names) or f"{kind} of this report: {listed}"
+
+
+def advice_on_places(places: Sequence[tuple[str | None, ...]]) -> str:
+    """Advice that names the arguments for which a report has a score; empty if there are none.
+
+    Args:
+        places: Domain, label and sequence of each score that was perhaps meant.
+    """
+    keys = ("domain", "label", "sequence")
+    calls = [
+        ", ".join(f"{key}={name!r}" for key, name in zip(keys, place, strict=True) if name)
+        for place in places
+    ]
+    listed = first_of([f"({call})" for call in calls], _NAMES_LISTED)
+    return f"this report has it for {listed}" if calls else ""

@@ -19,7 +19,7 @@ from msgspec import Struct
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.deferred import Deferred, DeferredField
 from vidscore_evaluators.machine_text import json_text
-from vidscore_evaluators.names import WantedNames, advice_on_names
+from vidscore_evaluators.names import WantedNames, advice_on_names, advice_on_places
 
 if TYPE_CHECKING:
     from vidscore_evaluators.data_frames import Backend
@@ -252,17 +252,22 @@ class Report:
             place = block.find((domain, label, sequence), measure)
             if place is not None:
                 return block.measures[measure][place]
-        blocks = self.scores.blocks
-        columns = [column for block in blocks for column in block.measures.items()]
+        rows, asked = self.rows(), (domain, label, sequence)
+        places = [
+            row[:3]
+            for row in rows
+            if row.measure == measure
+            and all(name in (None, own) for name, own in zip(asked, row, strict=False))
+        ]
         wanted: WantedNames = {
-            "measures": (measure, [name for name, values in columns if len(values)]),
-            "domains": (domain, [name for block in blocks for name in block.domains]),
-            "classes": (label, [name for block in blocks for name in block.classes]),
-            "sequences": (sequence, [name for block in blocks for name in block.sequences]),
+            "measures": (measure, [row.measure for row in rows]),
+            "domains": (domain, [row.domain for row in rows]),
+            "classes": (label, [row.label for row in rows]),
+            "sequences": (sequence, [row.sequence for row in rows]),
         }
         raise KeyError(
             f"no score {measure!r} for domain {domain!r}, class {label!r}, "
-            f"sequence {sequence!r}; {advice_on_names(wanted)}"
+            f"sequence {sequence!r}; {advice_on_places(places) or advice_on_names(wanted)}"
         )
 
     def curve(self, name: str, *, domain: str | None = None, label: str | None = None) -> Curve:

@@ -126,6 +126,17 @@ def test_a_name_without_scores_is_reported_with_the_known_ones(
     assert str(caught.value.args[0]).partition("; ")[2] == advice
 
 
+def test_a_score_that_needs_more_names_is_reported_with_the_places_that_have_it() -> None:
+    """Two sequences of one name in different domains."""
+    block = Block({"f1": (1.0, 0.5)}, domains=("day", "night"), sequences=("s0",))
+    report = replace(REPORT, scores=Scores((Block({"f1": (0.7,)}), block)))
+    with pytest.raises(KeyError) as caught:
+        report.value("f1", sequence="s0")
+    assert str(caught.value.args[0]).partition("; ")[2] == (
+        "this report has it for (domain='day', sequence='s0'), (domain='night', sequence='s0')"
+    )
+
+
 def test_only_a_few_of_many_names_are_listed() -> None:
     names = tuple(f"s{number:03}" for number in range(100))
     block = Block({"f1": (1.0,) * 100}, sequences=names)

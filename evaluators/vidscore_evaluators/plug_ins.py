@@ -14,15 +14,12 @@ from dataclasses import replace
 from functools import cache, wraps
 from typing import Any
 
-import numpy as np
 from msgspec import structs
 
-from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import Fault, ParameterError, PlugInError
 from vidscore_evaluators.evaluator import Evaluator, Growth, Measure, Unit
-from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.outcome_table import Outcomes
+from vidscore_evaluators.read_only import read_only
 from vidscore_evaluators.report import Block, Number, ReportWarning, Scores
 from vidscore_evaluators.tally import Table
 
@@ -65,8 +62,8 @@ def _contained(
     @wraps(function)
     def call(self: Evaluator[Any], *args: Any, **named: Any) -> Any:
         try:
-            named = {name: _read_only(value) for name, value in named.items()}
-            return checked(self, function(self, *map(_read_only, args), **named))
+            named = {name: read_only(value) for name, value in named.items()}
+            return checked(self, function(self, *map(read_only, args), **named))
         except (ParameterError, PlugInError):  # the former refuses an operating point
             raise
         except _WrongResultError as error:
@@ -76,28 +73,6 @@ def _contained(
             raise PlugInError(what, distribution, problem) from error
 
     return call
-
-
-def _read_only(value: Any) -> Any:
-    """An argument; of annotations, the same with arrays that cannot be written to."""
-    if isinstance(value, Aligned):
-        sides = _read_only(value.truth), _read_only(value.detections)
-        return Aligned(*sides, _view(value.listed), _view(value.detected))
-    if not isinstance(value, Annotations | Masks):
-        return value
-    columns = {name: _view(column) for name, column in structs.asdict(value).items()}
-    return structs.replace(value, **columns)
-
-
-def _view(value: Any) -> Any:
-    """A field of annotations; an array as a view that cannot be written to."""
-    if isinstance(value, np.ndarray):
-        view = value.view()
-        view.setflags(write=False)
-        return view
-    if isinstance(value, Mapping):
-        return {name: _view(column) for name, column in value.items()}
-    return _read_only(value)
 
 
 def in_range(measure: Measure, value: float, rounding: float = 0.0) -> bool:

@@ -29,6 +29,7 @@ from vidscore_evaluators.preparation import (
     prepare,
     scaled,
 )
+from vidscore_evaluators.read_only import read_only
 from vidscore_evaluators.registry import usable_evaluators
 from vidscore_evaluators.remote_files import data_path
 from vidscore_evaluators.report import Report, with_warnings
@@ -64,6 +65,9 @@ def read(
         confidence_scale: How to map confidences to numbers from 0 to 1: ``sigmoid``, or the bounds
             ``MIN,MAX`` that map to 0 and 1; unchanged by default.
 
+    Returns:
+        The annotations. Their arrays cannot be written to, because reports may hold them.
+
     Raises:
         InputError: With every fault, with file, line and column or entry.
         ParameterError: With every other wrong argument.
@@ -86,7 +90,7 @@ def read(
         image_size=image_size,
         scaled=confidence_scale is not None,
     )
-    return scaled(source, confidence_scale).annotations
+    return read_only(scaled(source, confidence_scale).annotations)
 
 
 @overload

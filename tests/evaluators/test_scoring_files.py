@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 import vidscore
 import vidscore_evaluators
@@ -84,6 +85,20 @@ def test_keywords_for_several_evaluators_are_refused() -> None:
 def test_workers_do_not_change_a_bit() -> None:
     alone, together = (score("spotgeo", TRUTH, NEAR, workers=workers) for workers in (1, 2))
     assert alone == together
+
+
+def test_annotations_cannot_be_changed_under_a_report_that_holds_them(
+    files: tuple[Path, Path],
+) -> None:
+    """A report computes its digests when they are first read."""
+    truth, detections = read(files[0]), read(files[1], side="detections")
+    report = score("spotgeo", truth, detections)
+    for column in (detections.coordinates, detections.confidences, detections.frame_numbers):
+        with pytest.raises(ValueError, match="read-only"):
+            column.sort()
+    moved = structs.replace(detections, coordinates=detections.coordinates + 1)
+    assert score("spotgeo", truth, moved).value("sse") != report.value("sse")
+    assert report == score("spotgeo", *files)
 
 
 def test_the_text_of_a_file_in_place_of_its_path_is_refused(files: tuple[Path, Path]) -> None:

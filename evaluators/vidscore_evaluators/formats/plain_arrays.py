@@ -6,7 +6,7 @@ narwhals, which supports every kind of data frame; the extra ``dataframes`` inst
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,7 +31,13 @@ from vidscore_evaluators.formats._table import (
     StringColumn,
     parse_string,
 )
-from vidscore_evaluators.formats.generic import COORDINATES, named_columns, read_table
+from vidscore_evaluators.formats.generic import (
+    ALIASES,
+    COORDINATES,
+    KINDS,
+    named_columns,
+    read_table,
+)
 from vidscore_evaluators.formats.source import FaultList, Source
 
 _EXPECTED_DATA = "a path, Annotations, or arrays by column name (a dictionary, a data frame)"
@@ -66,6 +72,7 @@ def columns_of(data: Any, name: str) -> Mapping[str, Any]:
             if str(column) in found:
                 raise _repeated(name, f"column {column}")
             found[str(column)] = data[column]
+        _refuse_index(data, found, name)
         return found
     try:
         import narwhals  # noqa: PLC0415 - an extra
@@ -86,6 +93,15 @@ def columns_of(data: Any, name: str) -> Mapping[str, Any]:
             raise _refused(data, name, _EXPECTED_DATA)
         frame = narwhals.from_arrow(data, backend="pyarrow")
     return {column: _array(frame[column]) for column in frame.columns}
+
+
+def _refuse_index(data: Any, columns: Collection[str], name: str) -> None:
+    """Refuse a pandas frame whose index holds columns: it is no column, and would be lost."""
+    names = getattr(getattr(data, "index", None), "names", ())
+    lost = [one for one in names if one in (*KINDS, *ALIASES) and one not in columns]
+    if lost:
+        found, advice = f"{', '.join(lost)} in the index", "call reset_index() first"
+        raise InputError([Fault(found, "all columns beside it", source=name, advice=advice)])
 
 
 def _array(series: Any) -> Any:

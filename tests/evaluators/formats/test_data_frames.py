@@ -126,6 +126,22 @@ def test_columns_of_one_name_are_refused(data: Any) -> None:
         columns_of(data, "truth")
 
 
+@pytest.mark.parametrize("names", [["class"], ["track_id"], ["sequence", "frame"]])
+def test_columns_in_the_index_are_refused_because_they_would_be_lost(names: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        columns_of(pd.DataFrame(COLUMNS).set_index(names), "truth")
+    assert str(caught.value) == (
+        f"truth: found {', '.join(names)} in the index, expected all columns beside it; "
+        "call reset_index() first"
+    )
+
+
+def test_an_index_with_other_names_or_of_a_column_that_is_there_is_ignored() -> None:
+    frame = pd.DataFrame(COLUMNS)
+    for index in (frame.index.rename("row"), pd.Index(COLUMNS["frame"], name="frame")):
+        assert list(columns_of(frame.set_axis(index), "truth")) == list(COLUMNS)
+
+
 def test_integers_of_128_bits_are_read_exactly() -> None:
     """numpy has no such type."""
     wide = pl.DataFrame(COLUMNS).with_columns(pl.col("frame").cast(pl.Int128))

@@ -326,7 +326,10 @@ def _array(side: Side, field: str, values: Any) -> AnyArray:
     if hidden_values(values) is not None:
         raise _error(side, field, "masked values", "none")
     try:
-        return np.asarray(as_names(values) if field == "labels" else values)
+        array = np.asarray(as_names(values) if field == "labels" else values)
+        if array.dtype.kind != "O" or any(isinstance(value, str) for value in array.flat):
+            return array
+        return np.array(array.tolist())  # numbers as objects, as of a data frame with texts
     except ValueError:  # rows of different lengths
         return np.empty((), dtype=object)
 

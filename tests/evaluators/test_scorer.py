@@ -146,6 +146,9 @@ FORMS = {
                               {"class_name": np.array(["x", "y"])}),
     "objects": {"boxes": TWO, "scores": [0.5, 0.25], "track_ids": [7, 8],
                 "labels": np.array(["car", "bus"], dtype=object)},
+    "numbers as objects": {"boxes": TWO.astype(object), "track_ids": np.array([7, 8], dtype=object),
+                           "scores": np.array([0.5, 0.25], dtype=object),
+                           "labels": np.array([2, 1], dtype=object)},
 }  # fmt: skip
 
 
@@ -248,6 +251,8 @@ def test_crowds_and_ignored_objects_are_not_misses() -> None:
         ({"boxes": BOX, "labels": [np.inf]}, "expected integers or names"),
         ({"boxes": BOX, "labels": [None]}, "expected integers or names"),
         ({"boxes": TWO, "labels": ["car", np.nan]}, "expected integers or names"),
+        ({"boxes": TWO, "labels": np.array(["car", 0], dtype=object)}, "expected integers or nam"),
+        ({"boxes": BOX, "scores": [None]}, "confidences: found values of type NoneType"),
         ({"boxes": BOX * np.nan}, "coordinates: found nan"),
         ({"boxes": BOX, "scores": [np.nan]}, "confidences: found nan, expected a finite number"),
         ({"boxes": BOX, "track_ids": [-5]}, "track_ids: found -5"),

@@ -6,7 +6,7 @@ time its reports equal those of `vidscore_evaluators.scoring.score` over the sam
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -201,6 +201,9 @@ _NAMES: Mapping[str, str] = MappingProxyType(
 )
 """Fields by their names in torchmetrics, supervision and here."""
 
+_FLAGS = MappingProxyType({"crowd": ObjectFlag.CROWD, "ignore": ObjectFlag.IGNORE})
+"""Fields of flags: booleans, or 0 and 1."""
+
 _ATTRIBUTES = ("xyxy", "confidence", "class_id", "tracker_id")
 """Attributes of supervision's ``Detections``; other classes call these otherwise."""
 
@@ -237,12 +240,7 @@ def _frame_annotations(
     columns = {
         name: _array(side, name, values) for name, values in fields.items() if name != "coordinates"
     }
-    expected = f"one of {counted(len(coordinates), 'value')}"
-    faults = [
-        _fault(side, name, f"an array of shape {column.shape}", expected)
-        for name, column in columns.items()
-        if column.shape != (len(coordinates),)
-    ]
+    faults = list(_column_faults(side, columns, len(coordinates)))
     if faults:
         raise InputError(faults)
     names, rows = _named(side, columns.get("labels"), labels)
@@ -265,6 +263,16 @@ def _frame_annotations(
         ),
         source=side.value,
     )
+
+
+def _column_faults(side: Side, columns: Mapping[str, AnyArray], count: int) -> Iterator[Fault]:
+    """Columns of another length than the number of objects, and flags that are none."""
+    for name, column in columns.items():
+        if column.shape != (count,):
+            found = f"an array of shape {column.shape}"
+            yield _fault(side, name, found, f"one of {counted(count, 'value')}")
+        elif name in _FLAGS and not np.isin(column, (0, 1)).all():
+            yield _fault(side, name, "other values", "0 or 1 for each object")
 
 
 def _fields(side: Side, objects: Any, *, prefer_names: bool) -> dict[str, Any]:
@@ -384,7 +392,7 @@ def _name(number: int, labels: Labels | None) -> str | None:
 
 def _flags(columns: Mapping[str, AnyArray], count: int) -> FlagArray:
     flags = np.zeros(count, dtype=np.uint8)
-    for name, flag in (("crowd", ObjectFlag.CROWD), ("ignore", ObjectFlag.IGNORE)):
+    for name, flag in _FLAGS.items():
         if name in columns:
             flags[columns[name].astype(np.bool_)] |= np.uint8(flag)
     return flags

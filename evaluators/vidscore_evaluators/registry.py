@@ -55,7 +55,8 @@ _DECLARED = {
     "needs": "a Needs",
     "measures": "a tuple of Measure, each with a name of its own",
     "ranking": "names of its measures that have a better direction",
-    "Parameters": "a dataclass of fields made by `parameter`",
+    "Parameters": "a dataclass of fields made by `parameter`, each a bool, int, float, str, "
+    "Literal of strings, or tuple of one of the first four",
 }
 """What each evaluator declares beside its name."""
 

@@ -21,6 +21,7 @@ from vidscore_evaluators import registry
 from vidscore_evaluators.errors import ParameterError, PlugInError, UnknownEvaluatorError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.jobs import tally_in_parts
+from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.registry import (
     create_evaluator,
     evaluator_class,
@@ -209,6 +210,11 @@ class _Plain:
     limit: float = 1.0
 
 
+@dataclass
+class _Optional:
+    limit: float | None = parameter(None, "A limit.")
+
+
 @pytest.mark.parametrize(
     ("missing", "value", "why"),
     [
@@ -224,6 +230,7 @@ class _Plain:
         ("ranking", ("objects",), "is ('objects',), expected names of its measures that have a"),
         ("Parameters", dict, "<class 'dict'>, expected a dataclass of fields made by"),
         ("Parameters", _Plain, "_Plain'>, expected a dataclass of fields made by"),
+        ("Parameters", _Optional, "each a bool, int, float, str, Literal of strings, or tuple of"),
     ],
 )
 def test_a_class_that_does_not_declare_what_it_must_is_refused(

@@ -16,6 +16,8 @@ from typing import Any
 
 from msgspec import structs
 
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, ParameterError, PlugInError
 from vidscore_evaluators.evaluator import Evaluator, Growth, Measure, Unit
 from vidscore_evaluators.outcome_table import Outcomes
@@ -56,14 +58,15 @@ def contained(plug_in: EvaluatorClass, distribution: str) -> EvaluatorClass:
 def _contained(
     function: Callable[..., Any],
     what: str,
-    checked: Callable[[Evaluator[Any], Any], Any],
+    checked: Callable[..., Any],
     distribution: str,
 ) -> Callable[..., Any]:
     @wraps(function)
     def call(self: Evaluator[Any], *args: Any, **named: Any) -> Any:
         try:
+            args = tuple(map(read_only, args))
             named = {name: read_only(value) for name, value in named.items()}
-            return checked(self, function(self, *map(read_only, args), **named))
+            return checked(self, function(self, *args, **named), *args, *named.values())
         except (ParameterError, PlugInError):  # the former refuses an operating point
             raise
         except _WrongResultError as error:
@@ -97,12 +100,12 @@ def _returned(found: object, expected: str) -> _WrongResultError:
     return _WrongResultError(f"it returned {found!r:.80}, expected {expected}")
 
 
-def _any(_: Evaluator[Any], found: Any) -> Any:
+def _any(_: Evaluator[Any], found: Any, *_given: Any) -> Any:
     return found
 
 
-def _instance(kind: type[Any]) -> Callable[[Evaluator[Any], Any], Any]:
-    def check(_: Evaluator[Any], found: Any) -> Any:
+def _instance(kind: type[Any]) -> Callable[..., Any]:
+    def check(_: Evaluator[Any], found: Any, *_given: Any) -> Any:
         if not isinstance(found, kind):
             raise _returned(found, kind.__name__)
         return found
@@ -110,25 +113,46 @@ def _instance(kind: type[Any]) -> Callable[[Evaluator[Any], Any], Any]:
     return check
 
 
-def _range(_: Evaluator[Any], found: Any) -> Any:
+def _range(_: Evaluator[Any], found: Any, *_given: Any) -> Any:
     ends = found if isinstance(found, tuple | list) else ()
     if len(ends) == 2 and all(end is None or isinstance(end, int | float) for end in ends):
         return found
     raise _returned(found, "two ends, each a number or None")
 
 
-def _several(kind: type[Any]) -> Callable[[Evaluator[Any], Any], Any]:
-    def check(_: Evaluator[Any], found: Any) -> Any:
-        entries = tuple(found)
-        for entry in entries:
-            if not isinstance(entry, kind):
-                raise _returned(entry, f"a sequence of {kind.__name__}")
-        return entries
-
-    return check
+def _entries(kind: type[Any], found: Any) -> tuple[Any, ...]:
+    entries = tuple(found)
+    for entry in entries:
+        if not isinstance(entry, kind):
+            raise _returned(entry, f"a sequence of {kind.__name__}")
+    return entries
 
 
-def _rank_key(_: Evaluator[Any], found: Any) -> Any:
+def _warnings(_: Evaluator[Any], found: Any, *_given: Any) -> tuple[ReportWarning, ...]:
+    return _entries(ReportWarning, found)
+
+
+def _faults(_: Evaluator[Any], found: Any, _side: Side, batch: Annotations) -> tuple[Fault, ...]:
+    faults: tuple[Fault, ...] = _entries(Fault, found)
+    for entry in (fault.entry for fault in faults):
+        if entry is not None and not 0 <= entry < batch.frame_count:
+            raise _returned(entry, "the row of a frame in each fault's entry, or None")
+    return faults
+
+
+def _outcomes(_: Evaluator[Any], found: Any, aligned: Aligned, *_given: Any) -> Outcomes:
+    if not isinstance(found, Outcomes):
+        raise _returned(found, "Outcomes")
+    expected = aligned.truth.object_count + aligned.detections.object_count
+    if len(found) != expected:
+        raise _WrongResultError(
+            f"it returned {len(found)} outcomes, expected {expected}, one for each object and "
+            "detection"
+        )
+    return found
+
+
+def _rank_key(_: Evaluator[Any], found: Any, *_given: Any) -> Any:
     if isinstance(found, tuple) and all(map(_is_rank_part, found)):
         return found
     raise _returned(found, "a tuple of pairs, each of whether a score is undefined and a number")
@@ -141,13 +165,13 @@ def _is_rank_part(part: Any) -> bool:
     return isinstance(part[1], int | float) and not math.isnan(part[1])
 
 
-def _tables(_: Evaluator[Any], found: Any) -> Mapping[str, Table]:
+def _tables(_: Evaluator[Any], found: Any, *_given: Any) -> Mapping[str, Table]:
     if isinstance(found, Mapping) and all(isinstance(one, Table) for one in found.values()):
         return found
     raise _returned(found, "a mapping from names to Table")
 
 
-def _scores(evaluator: Evaluator[Any], found: Any) -> Scores:
+def _scores(evaluator: Evaluator[Any], found: Any, *_given: Any) -> Scores:
     """Scores with None in place of values that are not finite."""
     if not isinstance(found, Scores):
         raise _returned(found, "Scores")
@@ -170,7 +194,7 @@ def _scores(evaluator: Evaluator[Any], found: Any) -> Scores:
 _WHOLE = (None, None, None)
 
 
-def _grid_scores(evaluator: Evaluator[Any], found: Any) -> Mapping[float, Scores]:
+def _grid_scores(evaluator: Evaluator[Any], found: Any, *_given: Any) -> Mapping[float, Scores]:
     return {value: _scores(evaluator, scores) for value, scores in found.items()}
 
 
@@ -212,20 +236,20 @@ def _numbers(name: str, values: Sequence[Any]) -> Iterator[Number]:
             )
 
 
-_RESULTS: Mapping[str, Callable[[Evaluator[Any], Any], Any]] = {
+_RESULTS: Mapping[str, Callable[..., Any]] = {
     "unit": _instance(Unit),
     "adds_sequences": _instance(bool),
     "growth": _instance(Growth),
     "tables": _tables,
     "scores": _scores,
-    "faults": _several(Fault),
-    "outcomes": _instance(Outcomes),
+    "faults": _faults,
+    "outcomes": _outcomes,
     "outcome_figures": _instance(Mapping),
     "grid": _any,
     "grid_scores": _grid_scores,
     "scored_classes": _any,
-    "warnings": _several(ReportWarning),
+    "warnings": _warnings,
     "rank_key": _rank_key,
     "useful_range": _range,
 }
-"""The functions that an evaluator may define, each with the check of its result."""
+"""The functions that an evaluator may define, each with the check of its result and arguments."""

@@ -18,11 +18,13 @@ from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError, ParameterError, PlugInError
 from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.outcome_table import OutcomeBuilder
 from vidscore_evaluators.plug_ins import contained
 from vidscore_evaluators.report import Block, Curve, Scores
 from vidscore_evaluators.testing import Thing, make_annotations
 
 TRUTH = make_annotations({("", "a"): {0: [(1, 1)], 1: []}})
+NOTHING = make_annotations({("", "a"): {0: [], 1: []}}, arity=2)
 WHOLE: dict[str, Any] = {"frames": [2], "objects": [1], "x": [1.0]}
 
 
@@ -203,7 +205,10 @@ def test_scores_of_another_form_are_an_error_of_the_plug_in(scores: object, prob
         ("tables", {"all": [1]}, "expected a mapping from names to Table"),
         ("faults", ["a large x"], "it returned 'a large x', expected a sequence of Fault"),
         ("faults", None, "TypeError: 'NoneType' object is not iterable"),
+        ("faults", [Fault("x", "y", entry=2)], "it returned 2, expected the row of a frame"),
+        ("faults", [Fault("x", "y", entry=-1)], "it returned -1, expected the row of a frame"),
         ("outcomes", [], r"it returned \[\], expected Outcomes"),
+        ("outcomes", OutcomeBuilder(align(NOTHING, TRUTH)).build(), "it returned 1 outcomes, expe"),
         ("warnings", ["careful"], "it returned 'careful', expected a sequence of ReportWarning"),
         ("rank_key", None, "it returned None, expected a tuple of pairs"),
         ("rank_key", (0.5,), r"it returned \(0.5,\), expected a tuple of pairs"),

@@ -6,6 +6,8 @@ area that two of them cover counts once. A region whose sides cross is replaced 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import shapely
 from msgspec import Struct
@@ -145,7 +147,7 @@ def shares_of_outlines_inside(
         BoundingBoxes(group_starts, bounding_boxes(outlines)),
         BoundingBoxes(regions.group_starts, bounding_boxes(others)),
         measure,
-        at_least=np.nextafter(0.0, 1.0),
+        at_least=math.nextafter(0.0, 1.0),
     )
     areas = np.zeros(len(outlines))
     np.maximum.at(areas, pairs.left, shared)

@@ -7,7 +7,8 @@ import pytest
 from msgspec.structs import replace
 from tests.evaluators.toy import toy
 
-from vidscore_evaluators.annotations import SequenceKey
+from vidscore_evaluators.alignment import align
+from vidscore_evaluators.annotations import ObjectFlag, SequenceKey
 from vidscore_evaluators.errors import GeometryError, InputError
 from vidscore_evaluators.preparation import check_sides
 from vidscore_evaluators.registry import _BUILT_IN as BUILT_IN
@@ -123,3 +124,21 @@ def test_columns_of_types_that_hold_the_same_numbers_score_the_same(
         assert found.rows() == expected.rows()
         assert found.truth_digest == expected.truth_digest
         assert found.detections_digest == expected.detections_digest
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_programs_that_raise_floating_point_errors_get_the_same_report(name: str) -> None:
+    """As after ``np.seterr(all="raise")``: the smallest number above 0 is an underflow."""
+    evaluator = create_evaluator(name)
+    corners = {2: (0, 0), 4: (0, 0, 10, 10), 8: (0, 0, 10, 0, 10, 10, 0, 10)}
+    shape = corners[evaluator.needs.truth_arities[0]]
+    region = Thing(tuple(100 + number for number in shape), "Car", 1, 8, ObjectFlag.REGION)
+    truth = make_annotations({("Tower", "1"): {1: [Thing(shape, "Car", 1, 7), region]}})
+    near = tuple(1 + number for number in shape)
+    detections = make_annotations({("Tower", "1"): {1: [Thing(near, "Car", 0.5, 7)]}})
+    expected = evaluator.report(evaluator.tally(truth, detections))
+    with np.errstate(all="raise"):
+        found = evaluator.report(evaluator.tally(truth, detections))
+        if evaluator.has_outcomes:
+            evaluator.outcomes(align(truth, detections))
+    assert found == expected

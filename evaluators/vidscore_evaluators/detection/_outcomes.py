@@ -8,6 +8,7 @@ bytes, and equal rows of different frames add up.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -153,7 +154,7 @@ def optimal_outcomes(
     Returns:
         (D, K) outcomes.
     """
-    candidates = find_candidates(scene, similarity, np.nextafter(similarity.minimum, np.inf))
+    candidates = find_candidates(scene, similarity, math.nextafter(similarity.minimum, math.inf))
     real = candidates.targets < len(scene.truth)
     matched = _matched_similarities(scene, candidates.take(real), similarity, matches)
     outcomes = _unmatched(scene.forgiven, len(thresholds))
@@ -194,7 +195,7 @@ def best_outcomes(
     Returns:
         (D, K) outcomes.
     """
-    candidates = find_candidates(scene, similarity, np.nextafter(similarity.minimum, np.inf))
+    candidates = find_candidates(scene, similarity, math.nextafter(similarity.minimum, math.inf))
     places = scene.target_places
     none = np.zeros(len(candidates), dtype=np.bool_)
     ordered = candidates.ordered(none, None if places is None else -places)

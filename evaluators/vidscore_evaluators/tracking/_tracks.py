@@ -19,6 +19,7 @@ Readings of this project:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
@@ -293,7 +294,7 @@ def _are_unique(*columns: IntArray) -> bool:
 
 def similar_pairs(scene: Scene, similarity: Similarity, at_least: float) -> Candidates:
     """Pairs of a scene that are similar enough, and more than minimally similar (reading 3)."""
-    above_least = float(np.nextafter(similarity.minimum, np.inf))
+    above_least = math.nextafter(similarity.minimum, math.inf)
     at_least = max(at_least, above_least)
     if similarity.base == "giou":
         # Every pair of a frame exceeds the minimum: too many to cache if few are needed.

@@ -42,6 +42,8 @@ def as_names(values: Any) -> Any:
         others = {kind for kind in kinds if not issubclass(kind, str | int | np.integer)}
         if (others or bool in kinds) and any(issubclass(kind, str) for kind in kinds):
             return np.array(values, dtype=np.object_)
+    if getattr(getattr(values, "dtype", None), "kind", "") == "T":  # numpy's StringDType
+        return values.astype(np.object_)
     return values
 
 

@@ -223,6 +223,14 @@ def test_bare_boxes_points_and_nothing_are_accepted_as_objects() -> None:
     assert points.value("true_positives") == 1
 
 
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="numpy 2 introduced it")
+def test_labels_may_have_numpys_type_of_strings() -> None:
+    labels = np.array(["car", "bus"], dtype=np.dtypes.StringDType())
+    scorer = Scorer("f1")
+    scorer.update(0, truth={"boxes": TWO, "labels": labels}, detections=None)
+    assert scorer.value("false_negatives", label="bus") == 1
+
+
 def test_crowds_and_ignored_objects_are_not_misses() -> None:
     scorer = Scorer("f1")
     scorer.update(0, truth={"boxes": TWO, "iscrowd": [0, 1], "area": [100, 100]}, detections=None)

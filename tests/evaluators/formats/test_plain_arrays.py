@@ -46,6 +46,16 @@ def test_sequences_may_be_numbered() -> None:
     assert read.sequences == (SequenceKey("", "7"), SequenceKey("", "8"))
 
 
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="numpy 2 introduced it")
+def test_names_may_have_numpys_type_of_strings() -> None:
+    strings = np.dtypes.StringDType(na_object=None)
+    columns = {"frame": [0, 1], "x": [1.0, np.nan], "y": [2.0, np.nan]}
+    names = {"sequence": ["a", "ä" * 20], "class": ["car", None]}
+    arrays = {name: np.array(values, dtype=strings) for name, values in names.items()}
+    found = read_arrays(columns | arrays, "truth").annotations
+    assert fingerprint(found) == fingerprint(read_arrays(columns | names, "truth").annotations)
+
+
 def test_empty_arrays_have_no_frames() -> None:
     empty: dict[str, Any] = {"sequence": [], "frame": [], "x": [], "y": []}
     assert read_arrays(empty, "truth").annotations.frame_count == 0

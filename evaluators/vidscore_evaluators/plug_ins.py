@@ -43,6 +43,8 @@ def contained(plug_in: EvaluatorClass, distribution: str) -> EvaluatorClass:
         distribution: Name of its distribution, for messages.
     """
     own = {name: getattr(plug_in, name) for name in ("__doc__", "__module__", "__qualname__")}
+    # By its names pickle would find the class of the plug-in.
+    own["__reduce__"] = lambda self: (_restored, (plug_in, distribution, vars(self)))
     for name, checked in _RESULTS.items():
         found = getattr(plug_in, name)
         if found is getattr(Evaluator, name):
@@ -53,6 +55,16 @@ def contained(plug_in: EvaluatorClass, distribution: str) -> EvaluatorClass:
         else:
             own[name] = _contained(found, what, checked, distribution)
     return type(plug_in.__name__, (plug_in,), own)
+
+
+def _restored(
+    plug_in: EvaluatorClass, distribution: str, state: Mapping[str, Any]
+) -> Evaluator[Any]:
+    """A copy of an evaluator of a plug-in, of its attributes."""
+    kind = contained(plug_in, distribution)
+    copied = kind.__new__(kind)
+    vars(copied).update(state)
+    return copied
 
 
 def _contained(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import pickle
 import sys
@@ -39,6 +40,10 @@ def _scoring(scores: object) -> Evaluator[Any]:
 
 def _report(evaluator: Evaluator[Any]) -> Any:
     return evaluator.report(evaluator.tally(TRUTH, TRUTH))
+
+
+def _pickled(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))
 
 
 def _raise(error: BaseException) -> Callable[..., Any]:
@@ -136,6 +141,16 @@ def test_what_a_plug_in_returns_rightly_is_unchanged() -> None:
     assert type(_with(__doc__="It counts.")).__doc__ == "It counts."
     over = make_annotations({("", "a"): {0: [(101, 1)]}})
     assert _with().input_faults(Side.TRUTH, over) == plain.input_faults(Side.TRUTH, over)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, _pickled])
+def test_copies_of_an_evaluator_are_under_control_too(copied: Callable[..., Any]) -> None:
+    """Comparisons and scorers hold evaluators, and are copied and pickled with them."""
+    toy = contained(Toy, "some-plugin")(ToyParameters(limit=7.0))
+    same = copied(toy)
+    assert type(same) is type(toy)
+    assert same.parameters == toy.parameters
+    assert _report(same) == _report(toy)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])

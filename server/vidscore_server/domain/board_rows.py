@@ -28,13 +28,12 @@ from vidscore_server.domain.leaderboard import (
     RankedEntry,
     board_view,
     in_order,
-    part_values,
     ranked_entries,
     shown_key,
 )
 from vidscore_server.domain.policy import NameKind, Visibility
 from vidscore_server.domain.private_part import Portion
-from vidscore_server.domain.release import released_curves, shown_values
+from vidscore_server.domain.release import Values, part_values, released_curves, shown_values
 from vidscore_server.domain.scores import readable, released_step, unpack_score
 from vidscore_server.runtime import Kept
 from vidscore_server.store import Reader
@@ -117,14 +116,13 @@ def _details(
     # Once the benchmark has closed, the final order shows exact scores.
     is_final = portion is Portion.PRIVATE
     step = 0.0 if is_final else released_step(definition, board.evaluator, score)
-    values = (part_values(report, board, names) if names else None) or dict.fromkeys(names)
+    part = (board.domain, board.label)
+    values: Values = (part_values(report, *part, names) if names else None) or dict.fromkeys(names)
     if definition.policy.shown is Visibility.FINAL and not caller.is_organiser and step:
         values = shown_values(values, definition.scales(board.evaluator), step)
     released = released_curves(definition, report, submitted, step)
-    own = (
-        curve for curve in released if (curve.domain, curve.label) == (board.domain, board.label)
-    )
-    return RowDetails(values, tuple(own))
+    own = tuple(curve for curve in released if (curve.domain, curve.label) == part)
+    return RowDetails(values, own)
 
 
 def public_sequence_count(definition: Definition, caller: Caller) -> int | None:

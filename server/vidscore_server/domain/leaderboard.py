@@ -12,19 +12,23 @@ from msgspec import Struct, structs
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Direction, Evaluator
-from vidscore_evaluators.report import Number, Report
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import Key, shown_basis, version_of
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.policy import Policy, Visibility
 from vidscore_server.domain.private_part import Portion
-from vidscore_server.domain.release import as_float, final_rows, shown_values, values_from_json
+from vidscore_server.domain.release import (
+    final_rows,
+    knows_part,
+    part_values,
+    shown_values,
+    values_from_json,
+)
 from vidscore_server.domain.scores import (
     kept_values,
     ranking_values,
     readable,
     released_step,
-    unpack_report,
     unpack_score,
 )
 from vidscore_server.domain.submissions import team_seen
@@ -396,8 +400,11 @@ class BoardView(Struct, frozen=True, dict=True):
             if not set(self.names) <= kept_values(score, self.portion).keys():
                 score = self._whole(score)
             return self._rounded(score, ranking_values(score, self.names, self.portion))
-        report = unpack_report(self._whole(score), self.portion)
-        values = part_values(report, self.board, self.names)
+        report, submitted = unpack_score(self._whole(score), self.portion)
+        hidden, board = self.hidden, self.board
+        if hidden is not None and not knows_part(hidden, submitted, board.domain, board.label):
+            return None
+        values = part_values(report, board.domain, board.label, self.names)
         return None if values is None else self._rounded(score, values)
 
     def _rounded(self, score: ScoreRecord, values: Scores) -> Scores:
@@ -426,18 +433,6 @@ class BoardView(Struct, frozen=True, dict=True):
 
     def _in_rank_order(self, values: Scores) -> tuple[float | None, ...]:
         return tuple(values.get(name) for name in self.names)
-
-
-def part_values(report: Report, board: Board, names: tuple[str, ...]) -> Scores | None:
-    """Measures of a report for a board; None if the report has no such domain or class."""
-    rows: dict[str, Number] = {
-        row.measure: row.value
-        for row in report.rows()
-        if row[:3] == (board.domain, board.label, None)
-    }
-    if not set(names) & rows.keys():
-        return None
-    return {name: as_float(rows.get(name)) for name in names}
 
 
 # --- Parts of a board: domains and labels

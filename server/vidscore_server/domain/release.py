@@ -75,8 +75,7 @@ class Released(Struct, frozen=True):
 
 def values_of(report: Report, names: Sequence[str]) -> dict[str, float | None]:
     """Ranking measures of a report over everything; None for each that is undefined or missing."""
-    found = {row.measure: row.value for row in report.rows() if row[:3] == (None, None, None)}
-    return {name: as_float(found.get(name)) for name in names}
+    return part_values(report, None, None, names) or dict.fromkeys(names)
 
 
 def values_to_json(values: Values) -> str:
@@ -245,6 +244,26 @@ def released_curves(
         and _shows_parts(definition, domain=curve.domain, label=curve.label)
         and known.has(curve.domain, curve.label)
     )
+
+
+def knows_part(
+    definition: Definition, submitted: SubmittedNames, domain: str | None, label: str | None
+) -> bool:
+    """Whether a submission's score of a domain and a class may be shown, if its policy shows any.
+
+    Under ``final`` the benchmark or the submission must name both, because it would tell others
+    whether the truth has them.
+    """
+    known = submitted | _specified_names(definition)
+    return definition.policy.shown is not Visibility.FINAL or known.has(domain, label)
+
+
+def part_values(
+    report: Report, domain: str | None, label: str | None, names: Sequence[str]
+) -> dict[str, float | None] | None:
+    """Measures of a domain and a class of a report; None if the report has no such part."""
+    rows = {row.measure: row.value for row in report.rows() if row[:3] == (domain, label, None)}
+    return {name: as_float(rows.get(name)) for name in names} if rows.keys() & {*names} else None
 
 
 def _scales(definition: Definition, evaluator: str) -> Mapping[str, Scale]:

@@ -74,6 +74,26 @@ async def test_a_team_is_not_told_of_classes_of_the_truth_that_it_has_not_detect
         assert found.violations == {"label": f"found 'zebra', expected {known}"}
 
 
+async def test_a_board_of_a_class_has_only_submissions_that_name_it_unless_the_benchmark_does(
+    hosted: Hosted,
+) -> None:
+    """Zero for a bus of the truth, and nothing for a zebra, would tell who asks what is in it."""
+    await _host(hosted.organiser)
+    bus = points({3: HERE})
+    bus.labels.append("bus")
+    await hosted.organiser.upload(bus, merge=True)
+    await hosted.red.submit(_labelled("car"))
+    await hosted.red.ended()
+    for name in ("zebra", "bus"):
+        told = await refusal(hosted.red.board(label=name))
+        assert told.violations == {"label": f"found '{name}', expected car"}
+        assert list((await hosted.viewer.board(label=name)).rows) == []
+    await hosted.blue.submit(_labelled("bus"), "two")
+    await hosted.blue.ended("two")
+    assert [row.team for row in (await hosted.viewer.board(label="bus")).rows] == ["blue"]
+    assert {row.team for row in (await hosted.organiser.board(label="bus")).rows} == {"blue", "red"}
+
+
 async def test_classes_of_private_sequences_alone_are_not_told_before_the_closing(
     hosted: Hosted,
 ) -> None:

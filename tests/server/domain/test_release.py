@@ -20,6 +20,8 @@ from vidscore_server.domain.release import (
     MOST_CURVE_POINTS,
     Released,
     final_rows,
+    knows_part,
+    part_values,
     public_definition,
     public_specification,
     released_curves,
@@ -282,6 +284,30 @@ def _of_part(domain: str | None, label: str | None) -> Report:
     block = Block({"f1": (0.5,)}, (domain,), (label,))
     curve = structs.replace(CURVE, domain=domain, label=label)
     return dataclasses.replace(REPORT, scores=Scores((block,), (curve,)))
+
+
+@pytest.mark.parametrize(
+    ("visibility", "domain", "label", "known"),
+    [
+        ("final", "day", "car", True),  # the benchmark names them
+        ("final", "own", "OWN", True),  # the submission does
+        ("final", "own", "planted", False),
+        ("final", "planted", None, False),
+        ("live", "planted", "planted", True),
+    ],
+)
+def test_under_final_a_board_knows_a_part_that_benchmark_or_submission_name(
+    visibility: str, domain: str | None, label: str | None, known: bool
+) -> None:
+    own = SubmittedNames(frozenset({"own"}), frozenset({"own"}))
+    assert knows_part(defined(visibility=visibility), own, domain, label) is known
+
+
+def test_values_of_a_part_are_undefined_where_it_has_none_and_missing_where_it_is_unknown() -> None:
+    report = _of_part("day", "car")
+    assert part_values(report, "day", "car", ["f1", "mse"]) == {"f1": 0.5, "mse": None}
+    assert part_values(report, "day", "car", ["mse"]) is None
+    assert part_values(report, "day", None, ["f1"]) is None
 
 
 @pytest.mark.parametrize(

@@ -143,8 +143,9 @@ class Watcher:
                 message, ended = await context.read(lambda reader: self._look(reader, name))
                 live = None if ended else await self._hosting.live.newest(name)
                 if live is not None:
-                    if live.reports and not self._caller.is_organiser:
-                        await self._hosting.live.charge(name)
+                    is_free = self._caller.is_organiser or not live.reports
+                    if not is_free and not await self._hosting.live.charge(name):
+                        continue  # it has ended
                     message.scores.extend(
                         self._scores.write_live(name.benchmark, live, self._caller)
                     )

@@ -30,6 +30,7 @@ from vidscore_server.domain.live_run import (
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.policy import Visibility
 from vidscore_server.domain.scorer import Scorer
+from vidscore_server.domain.states import ENDED
 from vidscore_server.store import Reader, Transaction
 
 REST_FACTOR = 4
@@ -126,18 +127,20 @@ class LiveScores:
             if name.benchmark == benchmark:
                 self.forget(name)
 
-    async def charge(self, name: SubmissionName) -> None:
-        """Record, before a score is shown to its team, that it is shown.
+    async def charge(self, name: SubmissionName) -> bool:
+        """Record, before a score is shown to its team, that it is shown; False if it must not be.
 
-        From then on the submission counts against the team's quotas, cancelled or not.
+        From then on the submission counts against the team's quotas, cancelled or not. If it has
+        ended while the score was computed, its place may be taken already.
         """
         kept = self._kept.get(name)
         basis = None if kept is None or kept.covers is None else kept.covers[0]
         if kept is not None and basis is not None and kept.charged == basis:
-            return
-        await self._context.write(partial(_charge, name))
-        if kept is not None:
+            return True
+        is_charged = await self._context.write(partial(_charge, name))
+        if kept is not None and is_charged:
             kept.charged = basis
+        return is_charged
 
     async def _move(self, name: SubmissionName, kept: _Kept) -> None:
         """Compute a new score if a sequence has been completed, or truth was uploaded.
@@ -225,7 +228,10 @@ class LiveScores:
         return state if shown is Visibility.LIVE else None
 
 
-def _charge(name: SubmissionName, transaction: Transaction) -> None:
+def _charge(name: SubmissionName, transaction: Transaction) -> bool:
     record = transaction.submission(*name)
-    if record is not None and not record.score_shown:
+    if record is None or (record.state in ENDED and not record.score_shown):
+        return False
+    if not record.score_shown:
         transaction.update_submission(replace(record, score_shown=True))
+    return True

@@ -9,7 +9,7 @@ import pytest
 from tests.server.domain.hosted import BENCHMARK, Hosted, dots, refusal, values
 from tests.server.domain.test_scoring import library_report
 from tests.server.scene import points
-from tests.support.waiting import TIMEOUT_S
+from tests.support.waiting import TIMEOUT_S, until
 
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2, submission_service_pb2
 from vidscore_server.domain.live_run import CompletenessCache, State
@@ -172,6 +172,27 @@ async def test_a_cancelled_submission_without_a_shown_score_uses_no_quota(hosted
         call.cancel()
         await hosted.red.cancel(name)
     await hosted.red.begin(points({1: HIT}, "a"), "three")
+
+
+async def test_a_submission_that_is_cancelled_before_its_live_score_is_shown_shows_none(
+    hosted: Hosted,
+) -> None:
+    """Otherwise its team, which has a free place again, would see one score more than its quota."""
+    await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=5, submissions_in_all=1)
+    await hosted.organiser.upload(sequence("a"), sequence("b"))
+    stream = await hosted.red.submission()
+    await hosted.red.append(stream, 0, sequence("a"))
+    hosted.workers.gate.clear()
+    watching = asyncio.create_task(hosted.red.ended())
+    await until(lambda: bool(hosted.workers.jobs))
+    await hosted.red.cancel()
+    await hosted.red.begin(points({1: HIT}, "a"), "two")
+    hosted.workers.gate.set()
+    last = await watching
+    assert last.submission.state_reason == "cancelled_by_team"
+    record = await hosted.hosting.context.read(lambda reader: reader.submission(*NAME))
+    assert record is not None
+    assert not record.score_shown
 
 
 async def test_a_policy_without_live_scores_hides_earlier_ones(hosted: Hosted) -> None:

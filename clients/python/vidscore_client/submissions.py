@@ -323,10 +323,11 @@ class Submissions:
         return run_blocking(self._submissions.cancel(submission))
 
     def retry(self, submission: str) -> Submission:
-        """Score a failed submission again; it takes no further place in a quota.
+        """Score a failed submission again; it takes the place in a quota that it gave back.
 
         Raises:
             ConflictError: If it has not failed, with reason ``NOT_FAILED``.
+            QuotaExceededError: If another submission has taken it; organisers may retry it.
             VidscoreError: If the call fails.
         """
         return run_blocking(self._submissions.retry(submission))

@@ -212,11 +212,14 @@ class Submissions:
     async def retry(self, request: Request, name: SubmissionName) -> SubmissionView:
         """Score a failed submission again, as if its scoring had never begun.
 
-        It takes the same place in its team's quota as its sealing did, and no further one.
+        It takes the place in its team's quota that it gave back when it failed. If another
+        submission has taken that, only an organiser may retry it: a team could otherwise have any
+        number scored, by letting them fail first.
 
         Raises:
             NotFoundError: If the caller knows no such submission.
             NotFailedError: If it has not failed.
+            QuotaError: If the team's quota is used up.
         """
 
         def begin(transaction: Transaction) -> str:
@@ -229,6 +232,8 @@ class Submissions:
                 )
             again = move(record, Event.SCORING_RETRIED, request.time)
             transaction.update_submission(replace(again, attempts=0))
+            if not request.caller.is_organiser:
+                self._refuse_over(transaction, record, request)
             request.audit(transaction, str(name), again.state_reason)
             return str(name)
 
@@ -250,10 +255,14 @@ class Submissions:
         """
         changed = move(record, event, request.time)
         transaction.update_submission(changed)
-        parent = required_benchmark(transaction, record.benchmark)
-        definition = self._benchmarks.definition(parent)
-        refuse_over_quota(transaction, record.benchmark, record.team, definition, request.time)
+        self._refuse_over(transaction, record, request)
         return changed
+
+    def _refuse_over(self, reader: Reader, record: SubmissionRecord, request: Request) -> None:
+        """Refuse if a submission's team exceeds a quota."""
+        parent = required_benchmark(reader, record.benchmark)
+        definition = self._benchmarks.definition(parent)
+        refuse_over_quota(reader, record.benchmark, record.team, definition, request.time)
 
     def _refuse_further(self, reader: Reader, parent: BenchmarkRecord, request: Request) -> None:
         """Refuse another submission of the caller's team if it may have none."""

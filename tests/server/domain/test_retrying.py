@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from google.protobuf.duration_pb2 import Duration
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, hosting, refusal
 from tests.server.domain.test_scoring import DETECTIONS, library_report
 from tests.server.scene import report_bytes
-from tests.support.waiting import until
+from tests.support.waiting import TIMEOUT_S, until
 
 from vidscore_evaluators.jobs import Job
 from vidscore_protos.v1 import access_service_pb2
@@ -116,15 +117,39 @@ async def test_a_retry_uses_the_quota_that_its_sealing_used(
     assert refused.reason == "QUOTA_EXCEEDED"
 
 
-async def test_a_retry_succeeds_even_if_another_submission_used_the_quota_meanwhile(
+async def test_a_team_cannot_retry_if_another_submission_used_the_quota_but_an_organiser_can(
     breaking: Hosted, mend: Callable[[], None]
 ) -> None:
+    """The team could have any number scored under a quota of one, by letting them fail first."""
     await _fail(breaking)
     mend()
     await breaking.red.submit(DETECTIONS, "two")
     await breaking.red.ended("two")
-    await breaking.red.retry()
+    refused = await refusal(breaking.red.retry())
+    assert refused.reason == "QUOTA_EXCEEDED"
+    assert (await breaking.red.get()).state == pb.SUBMISSION_STATE_FAILED
+    await breaking.organiser.retry()
     assert (await breaking.red.ended()).submission.state_reason == "scored"
+
+
+async def test_what_failed_for_want_of_truth_does_not_add_to_the_quota(hosted: Hosted) -> None:
+    """Two wait in vain for the truth, a third one is scored: the quota is one."""
+    await hosted.organiser.create_benchmark(
+        submissions_in_all=1, truth_timeout=Duration(seconds=3600)
+    )
+    for name in ("one", "two"):
+        await hosted.red.submit(DETECTIONS, name)
+        async with asyncio.timeout(TIMEOUT_S):
+            while (await hosted.red.get(name)).state_reason != "truth_missing":  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        hosted.clock.pass_by(hours=1)
+        ended = await hosted.red.ended(name)
+        assert ended.submission.state_reason == "truth_never_came"
+    await hosted.organiser.upload(TRUTH)
+    await hosted.red.submit(DETECTIONS, "three")
+    await hosted.red.ended("three")
+    for name in ("one", "two"):
+        assert (await refusal(hosted.red.retry(name))).reason == "QUOTA_EXCEEDED"
 
 
 async def test_a_submission_that_has_not_failed_is_refused_with_advice(hosted: Hosted) -> None:

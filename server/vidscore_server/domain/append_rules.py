@@ -48,6 +48,8 @@ SHOWN_CHARACTERS = 80
 FrameBounds = tuple[int, int]
 """First and last frame of a sequence; first > last if it has none."""
 
+_ANY_FRAME: FrameBounds = (0, np.iinfo(np.int64).max)
+
 
 class KnownNames(Struct, frozen=True, eq=False, dict=True):
     """Names that detections are checked against; None if not public, or not known yet.
@@ -277,21 +279,23 @@ def _sequence_faults(names: KnownNames, batch: Annotations, source: str) -> list
 
 
 def _frame_faults(names: KnownNames, batch: Annotations, source: str) -> list[Fault]:
+    """A fault for each sequence with frames outside of its bounds; at once for all sequences."""
+    known = names.sequences or {}
+    bounds = [known.get(key) or _ANY_FRAME for key in batch.sequences]
+    if all(entry is _ANY_FRAME for entry in bounds):
+        return []
+    first, last = np.array(bounds, dtype=np.int64)[batch.frame_sequences].T
+    numbers = batch.frame_numbers
+    outside = np.flatnonzero((numbers < first) | (numbers > last))
+    found = np.unique(batch.frame_sequences[outside], return_index=True, return_counts=True)
     faults = []
-    for row, key in enumerate(batch.sequences):
-        bounds = None if names.sequences is None else names.sequences.get(key)
-        if bounds is None:
-            continue
-        first, last = bounds
-        numbers = batch.frame_numbers
-        outside = (batch.frame_sequences == row) & ((numbers < first) | (numbers > last))
-        entries = np.flatnonzero(outside)
-        if len(entries):
-            more = f", and {len(entries) - 1} more" if len(entries) > 1 else ""
-            found = f"frame {numbers[entries[0]]} of sequence {_shown(key)}{more}"
-            expected = f"frames {first} to {last}" if first <= last else "no frame"
-            entry = int(entries[0])
-            faults.append(Fault(found, expected, source, entry=entry, field="frame_numbers"))
+    for row, place, count in zip(*(column.tolist() for column in found), strict=True):
+        entry = int(outside[place])
+        low, high = bounds[row]
+        more = f", and {count - 1} more" if count > 1 else ""
+        wrong = f"frame {numbers[entry]} of sequence {_shown(batch.sequences[row])}{more}"
+        expected = f"frames {low} to {high}" if low <= high else "no frame"
+        faults.append(Fault(wrong, expected, source, entry=entry, field="frame_numbers"))
     return faults
 
 

@@ -76,6 +76,7 @@ class WorkerPool:
         self._idle: asyncio.Queue[_Worker] = asyncio.LifoQueue()
         for worker in reversed(self._workers):
             self._idle.put_nowait(worker)
+        self._sparing = asyncio.Semaphore(max(1, count - 1))
         self._workers[0].start()
 
     @property
@@ -103,6 +104,10 @@ class WorkerPool:
         """
         return await self.work(job, run_job)
 
+    async def run_sparing(self, job: Job) -> bytes:
+        """As `run`, but such jobs leave one worker to all others, if there are several."""
+        return await self.work(job, run_job, spares_one=True)
+
     def run_here(self, job: Job, evaluator: Evaluator[Any]) -> Tally:
         """Run a job in this process, if it is so small that handing it over would take longer.
 
@@ -125,7 +130,12 @@ class WorkerPool:
         return await self.work(job, _run_draws)
 
     async def work(
-        self, job: AnyJob, work: Callable[[AnyJob], Result], *, timeout_s: float | None = None
+        self,
+        job: AnyJob,
+        work: Callable[[AnyJob], Result],
+        *,
+        timeout_s: float | None = None,
+        spares_one: bool = False,
     ) -> Result:
         """Call a function with a job, in a worker.
 
@@ -134,6 +144,7 @@ class WorkerPool:
             work: The function.
             timeout_s: Maximum time in the worker; waiting for one does not count. None for no
                 bound.
+            spares_one: Whether such jobs leave one worker to all others.
 
         Raises:
             TimeoutError: If it takes longer.
@@ -141,11 +152,11 @@ class WorkerPool:
         """
         loop = asyncio.get_running_loop()
         for _ in range(ATTEMPTS):
-            worker = await self._idle.get()
+            worker = await self._next(spares_one=spares_one)
             try:
                 future = worker.submit(job, work)
             except _NOT_STARTED as error:
-                self._idle.put_nowait(worker)
+                self._give_back(worker)
                 log(logging.ERROR, "worker cannot be started", reason=str(error))
                 await asyncio.sleep(REFUSED_PAUSE_S)
                 continue
@@ -178,19 +189,43 @@ class WorkerPool:
         for worker in self._workers:
             worker.close()
 
+    async def _next(self, *, spares_one: bool) -> _Worker:
+        """Wait for an idle worker."""
+        if not spares_one:
+            return await self._idle.get()
+        await self._sparing.acquire()
+        try:
+            worker = await self._idle.get()
+        except asyncio.CancelledError:
+            self._sparing.release()
+            raise
+        worker.spares_one = True
+        return worker
+
     def _take_back(self, worker: _Worker, future: Future[Any]) -> None:
         if self._closed:
             return
         if not future.cancelled() and isinstance(future.exception(), BrokenProcessPool):
             with suppress(*_NOT_STARTED):  # its next job starts it
                 worker.replace()
+        self._give_back(worker)
+
+    def _give_back(self, worker: _Worker) -> None:
+        if worker.spares_one:
+            worker.spares_one = False
+            self._sparing.release()
         self._idle.put_nowait(worker)
 
 
 class _Worker:
-    """One process, replaced when it dies; it starts with its first job, or earlier."""
+    """One process, replaced when it dies; it starts with its first job, or earlier.
+
+    Attributes:
+        spares_one: Whether its job is one of those that leave a worker to others.
+    """
 
     def __init__(self, niceness: int) -> None:
+        self.spares_one = False
         self._niceness = niceness
         self._executor: ProcessPoolExecutor | None = None
         self._started: Future[int] = Future()

@@ -51,6 +51,9 @@ class PlayedWorkers(WorkerPool):
         await self.gate.wait()
         return await super().run(job)
 
+    async def run_sparing(self, job: Job) -> bytes:
+        return await self.run(job)
+
     async def outcomes(self, job: Job, at: OperatingPoint) -> Outcomes:
         self.jobs.append(job)
         await self.gate.wait()
@@ -61,9 +64,14 @@ class PlayedWorkers(WorkerPool):
         return await super().draws(job)
 
     async def work(
-        self, job: AnyJob, work: Callable[[AnyJob], Result], *, timeout_s: float | None = None
+        self,
+        job: AnyJob,
+        work: Callable[[AnyJob], Result],
+        *,
+        timeout_s: float | None = None,
+        spares_one: bool = False,
     ) -> Result:
-        del timeout_s
+        del timeout_s, spares_one
         return work(job)
 
 

@@ -277,6 +277,41 @@ async def test_the_first_worker_starts_at_once_and_the_next_when_it_is_busy() ->
         await asyncio.to_thread(pool.close)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("leaves", [False, True])
+async def test_long_jobs_of_streams_leave_one_worker_to_others_even_if_their_clients_leave(
+    tmp_path: Path, leaves: bool
+) -> None:
+    """With as many as there are workers, nothing else would be scored for any time."""
+    pool, marker = WorkerPool(2), tmp_path / "at work"
+    slow = _job(mood="slow", delay_s=60, marker=str(marker))
+    long = [asyncio.create_task(pool.run_sparing(slow)) for _ in range(3)]
+    try:
+        await until(marker.exists)
+        if leaves:
+            for task in long:
+                task.cancel()
+            long.append(asyncio.create_task(pool.run_sparing(slow)))
+            await asyncio.sleep(0.1)  # it waits for the worker that still works
+        assert pool.busy_count == 1
+        assert await pool.run(_job()) == run_job(_job())
+        assert pool.busy_count == 1
+    finally:
+        await asyncio.to_thread(pool.close)
+        for task in long:
+            task.cancel()
+        await asyncio.gather(*long, return_exceptions=True)
+
+
+async def test_streams_use_a_single_worker_too() -> None:
+    pool = WorkerPool(1)
+    try:
+        assert await pool.run_sparing(_job()) == await pool.run(_job())
+        assert await pool.run_sparing(_job()) == run_job(_job())
+    finally:
+        await asyncio.to_thread(pool.close)
+
+
 async def test_closing_ends_busy_processes() -> None:
     pool = WorkerPool(1)
     await until(lambda: len(pool.process_ids) == 1)

@@ -142,7 +142,9 @@ class Accumulation:
     async def _tally(self, job: Job | None) -> Tally | None:
         if job is None:
             return None
-        data = await self._workers.run(job)
+        # A stream may take any time: submissions are scored meanwhile.
+        run = self._workers.run_sparing if self._settings.store else self._workers.run
+        data = await run(job)
         self._refuse_too_large(len(data))
         return await offload(len(data) // BYTES_PER_ROW, tally_from_bytes, data)
 

@@ -16,6 +16,7 @@ from tests.support.waiting import until
 
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import InputError, LimitError
+from vidscore_evaluators.jobs import Job
 from vidscore_evaluators.live import Coverage, StreamScorer
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
@@ -332,3 +333,24 @@ async def test_a_tally_over_its_limit_fails_the_run() -> None:
     with pytest.raises(ExceptionGroup) as caught:
         await session.finish()
     assert caught.group_contains(LimitError, match="maximum_tally_bytes is 1048576")
+
+
+class SparingWorkers(PlayedWorkers):
+    """Workers that count the jobs that leave one worker to others."""
+
+    sparing = 0
+
+    async def run_sparing(self, job: Job) -> bytes:
+        self.sparing += 1
+        return await super().run_sparing(job)
+
+
+@pytest.mark.parametrize(("store", "sparing"), [("", 0), ("site.db", 1)])
+async def test_streams_leave_a_worker_to_submissions_if_the_server_hosts_any(
+    store: str, sparing: int
+) -> None:
+    workers = SparingWorkers()
+    async with _receiving(workers, configuration("spotgeo"), store=store) as session:
+        await _both(session, 1)
+        await session.finish()
+    assert (len(workers.jobs), workers.sparing) == (1, sparing)

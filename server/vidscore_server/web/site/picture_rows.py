@@ -189,11 +189,9 @@ class Reading(Struct, frozen=True):
             async for stream, part, end in found:
                 count += part.frame_count
                 _refuse_more(count, MOST_FRAMES, "frames")
-                for row in np.unique(part.frame_sequences).tolist():
-                    places = np.flatnonzero(part.frame_sequences == row) + end - part.frame_count
-                    key = (part.sequences[row], stream)
-                    start, _ = spans.get(key, (int(places[0]), 0))
-                    spans[key] = (start, int(places[-1]) + 1)
+                for sequence, span in spans_of(part, end - part.frame_count).items():
+                    start, _ = spans.get((sequence, stream), span)
+                    spans[sequence, stream] = (start, span[1])
                 frames.append(part.take_objects(np.zeros(0, dtype=np.int64)))
         return spans, frames
 
@@ -211,6 +209,24 @@ class Reading(Struct, frozen=True):
             if score["report"]["evaluator"] == self.evaluator
         )
         return next(named, 0)
+
+
+def spans_of(frames: Annotations, offset: int) -> dict[SequenceKey, Span]:
+    """The offsets between which the frames of each sequence are.
+
+    Args:
+        frames: The frames.
+        offset: The offset of the first.
+    """
+    rows, first = np.unique(frames.frame_sequences, return_index=True)
+    _, behind = np.unique(frames.frame_sequences[::-1], return_index=True)
+    stops = offset + frames.frame_count - behind
+    return {
+        frames.sequences[row]: (start, stop)
+        for row, start, stop in zip(
+            rows.tolist(), (offset + first).tolist(), stops.tolist(), strict=True
+        )
+    }
 
 
 class Counting:

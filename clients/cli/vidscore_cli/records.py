@@ -70,7 +70,8 @@ def write_records(
         deliver(csv_text(columns, rows), output)
     elif records or output != "-":
         lines = [tuple(_in_table(name, record[name]) for name in columns) for record in records]
-        deliver_table(RecordsView(Grid("", tuple(columns), leading, lines)), output)
+        headings = tuple(map(escape_controls, columns))  # measures, as the server names them
+        deliver_table(RecordsView(Grid("", headings, leading, lines)), output)
 
 
 _TEXT = "description"

@@ -10,8 +10,9 @@ from typing import Any, cast
 import pytest
 from rich.console import Console
 
+from vidscore_cli.commands.benchmark_checklist import _markdown
 from vidscore_cli.hosted import summary
-from vidscore_cli.records import short_names, within, write_record
+from vidscore_cli.records import short_names, within, write_record, write_records
 from vidscore_cli.report_table import RecordsView
 from vidscore_evaluators.report_grids import Grid
 
@@ -100,3 +101,19 @@ def test_a_table_of_one_record_keeps_lines_and_says_that_times_are_in_utc(
         ["\\x1bNone."],
         ["title", "A\\x0ateam  forged"],
     ]
+
+
+def test_headings_from_a_server_are_no_commands_to_a_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Such as the names of measures."""
+    write_records(
+        [{"team": "red", "f1\x1b]0;me\x07": 1.0}], ["team", "f1\x1b]0;me\x07"], "table", "-"
+    )
+    assert capsys.readouterr().out.split()[:2] == ["team", "f1\\x1b]0;me\\x07"]
+
+
+def test_a_checklist_from_a_server_is_no_command_to_a_terminal_and_forges_no_question() -> None:
+    item = SimpleNamespace(question="Who\x1b[2J?", answer="I.\n## What?", advice="\x07")
+    lines = list(_markdown("sky", [cast(Any, item)]))
+    assert lines[-6:] == ["", "## Who\\x1b[2J?", "", "I.\\x0a## What?", "", "**To do:** \\x07"]

@@ -13,6 +13,7 @@ from vidscore_cli.output import check_output, deliver
 from vidscore_cli.records import short_names
 from vidscore_cli.remote import open_client
 from vidscore_cli.sites import ServerChoice
+from vidscore_evaluators.names import escape_controls
 
 if TYPE_CHECKING:
     from vidscore_client import ChecklistItem
@@ -39,6 +40,7 @@ def _markdown(name: str, items: Iterable[ChecklistItem]) -> Iterator[str]:
     yield ""
     yield "Questions of BIAS (Maier-Hein et al. 2020) that the benchmark's definition answers."
     for item in items:
-        yield from ("", f"## {item.question}", "", item.answer)
-        if item.advice:
-            yield from ("", f"**To do:** {item.advice}")
+        question, answer, advice = map(escape_controls, (item.question, item.answer, item.advice))
+        yield from ("", f"## {question}", "", answer)
+        if advice:
+            yield from ("", f"**To do:** {advice}")

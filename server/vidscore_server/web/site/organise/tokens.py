@@ -143,7 +143,15 @@ async def revoke_invitation(visit: Visit) -> Response:
 async def show_invitation(visit: Visit) -> Response:
     """The page of a link: a button that creates the team's token; opening it changes nothing."""
     secret = visit.request.path_params["secret"]
-    found = await visit.call("AccessService/AcceptInvitation", secret=secret, validate_only=True)
+    try:
+        found = await visit.call(
+            "AccessService/AcceptInvitation", secret=secret, validate_only=True
+        )
+    except ServiceError as error:
+        if error.code != "NOT_FOUND":
+            raise
+        # No form to sign in, as for other names: who is invited has no token yet.
+        return await visit.render("error.html", error.http_status, error=error)
     return await visit.render_open(
         "organise/invitation.html", invitation=found["invitation"], secret=secret, made=None
     )

@@ -93,13 +93,13 @@ async def test_an_expired_or_revoked_link_cannot_be_accepted(site: Browsing) -> 
     assert "has ended" in page.words
 
 
-async def test_an_unknown_link_is_not_found(site: Browsing) -> None:
+async def test_who_has_a_mistyped_link_is_told_so_and_not_to_sign_in(site: Browsing) -> None:
     [link] = await _invited(site, "green")
-    for wrong in (link[:-1] + ("0" if link[-1] != "0" else "1"), "/invitations/x"):
-        assert "Sign in" in (await site.nobody.get(wrong)).words
-        page = await site.red.get(wrong)
-        assert page.status == 404
-        assert "no such invitation" in page.words
+    for wrong in (link[:-1] + ("0" if link[-1] != "0" else "1"), link[:-1], "/invitations/x"):
+        for browser in (site.nobody, site.red):
+            page = await browser.get(wrong)
+            assert page.status == 404
+            assert "no such invitation; the link may be mistyped" in page.words
 
 
 async def test_all_invalid_teams_are_named(site: Browsing) -> None:

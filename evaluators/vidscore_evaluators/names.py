@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
+from heapq import nlargest
 from unicodedata import bidirectional, normalize
 
 from vidscore_evaluators.errors import Fault
@@ -17,6 +19,10 @@ MAXIMUM_TEXT_LENGTH = 1000
 _SHOWN_CHARACTERS = 80
 
 _NAMES_LISTED = 20
+
+_MOST_COMPARED = 10
+"""Maximum number of names that are compared with another one character by character: those that
+share most pairs of characters with it, which takes a thirtieth of the time."""
 
 _WITHOUT_CONTROLS = "no control characters, ends of lines or changes of the direction of writing"
 
@@ -134,8 +140,17 @@ def closest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | 
     import difflib  # noqa: PLC0415 - only where something is wrong
 
     by_folded = {_folded(entry): entry for entry in reversed(tuple(known))}
-    close = difflib.get_close_matches(_folded(name), by_folded, n=1, cutoff=cutoff)
+    wanted, likely = _folded(name), list(by_folded)
+    if len(likely) > _MOST_COMPARED:
+        pairs = {wanted[at : at + 2] for at in range(max(1, len(wanted) - 1))}
+        likely = nlargest(_MOST_COMPARED, likely, key=partial(_share_of, pairs))
+    close = difflib.get_close_matches(wanted, likely, n=1, cutoff=cutoff)
     return by_folded[close[0]] if close else None
+
+
+def _share_of(pairs: Collection[str], text: str) -> float:
+    """Share of some pairs of characters that are in a text; a long text has more by chance."""
+    return sum(map(text.__contains__, pairs)) / (len(pairs) + len(text))
 
 
 def composed(name: str) -> str:

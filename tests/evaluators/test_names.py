@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,6 +71,24 @@ def test_the_only_known_name_is_one() -> None:
 def test_a_name_unlike_all_others_gets_no_suggestion() -> None:
     assert closest_name("colour", ("threshold", "tau")) is None
     assert closest_name("threshols", ("Threshold", "tau"), cutoff=0.8) == "Threshold"
+
+
+def test_few_of_many_names_are_compared_character_by_character(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Names such as those of Waymo; comparing one with a thousand of them took 0.2 s."""
+    known = [f"segment-{7919**5 * row}_{row}_000_with_camera_labels" for row in range(1000, 2000)]
+    compared: list[str] = []
+    nearest = difflib.get_close_matches
+
+    def recorded(word: str, possibilities: list[str], **more: Any) -> list[str]:
+        compared.extend(possibilities)
+        return nearest(word, possibilities, **more)
+
+    monkeypatch.setattr(difflib, "get_close_matches", recorded)
+    for wrong in (known[700].replace("_with_camera_labels", ""), known[700][:20] + known[700][21:]):
+        assert closest_name(wrong, known) == known[700]
+    assert len(compared) == 20
 
 
 # Category Cc; line and paragraph separator; the directional characters of Unicode's bidirectional

@@ -37,8 +37,8 @@ MAXIMUM_WARNINGS = 20
 NAMES_IN_MESSAGE = 5
 """Maximum number of names that a message lists; it gives the number of the others."""
 
-ADVICE_FAULTS = 20
-"""Maximum number of faults per batch that get advice: finding similar names takes time."""
+ADVICE_FAULTS = 5
+"""Maximum number of faults per batch that get advice: finding a similar name takes 10 ms."""
 
 NAMES_COMPARED = 1_000
 """Maximum number of known names that are searched for the nearest one."""
@@ -211,14 +211,18 @@ def late_warnings(checks: Iterable[NameCheck]) -> tuple[str, ...]:
     """
     found = list(checks)
     warnings = dict.fromkeys(text for check in found for text in check.warnings)
-    faults = list(dict.fromkeys(fault for check in found for fault in check.faults))
-    late = [
-        f"{fault.found} gets no score, because the benchmark has {fault.expected}"
-        if fault.field == "frame_numbers"
-        else f"{fault.found} gets no score, because it is not {fault.expected}; {fault.advice}"
-        for fault in faults[:ADVICE_FAULTS]
-    ]
+    faults: dict[str, Fault] = {}
+    for fault in (fault for check in found for fault in check.faults):
+        faults.setdefault(fault.found, fault)
+    late = map(_late_warning, list(faults.values())[:MAXIMUM_WARNINGS])
     return (*warnings, *late)
+
+
+def _late_warning(fault: Fault) -> str:
+    if fault.field == "frame_numbers":
+        return f"{fault.found} gets no score, because the benchmark has {fault.expected}"
+    advice = f"; {fault.advice}" if fault.advice else ""
+    return f"{fault.found} gets no score, because it is not {fault.expected}{advice}"
 
 
 def _sequences(
@@ -264,15 +268,14 @@ def _sequence_faults(names: KnownNames, batch: Annotations, source: str) -> list
     if known is None:
         return []
     unknown = [(row, key) for row, key in enumerate(batch.sequences) if key not in known]
+    named = [_shown(entry) for entry in known] if unknown else []
     return [
         Fault(
             f"sequence {_shown(key)}",
             "a sequence of the benchmark",
             source,
             field=f"sequences[{row}]",
-            advice=_advice(_shown(key), [_shown(entry) for entry in known], "its sequences")
-            if number < ADVICE_FAULTS
-            else None,
+            advice=_advice(_shown(key), named, "its sequences") if number < ADVICE_FAULTS else None,
         )
         for number, (row, key) in enumerate(unknown)
     ]

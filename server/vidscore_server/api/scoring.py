@@ -41,6 +41,7 @@ from vidscore_server.domain.scoring_session import (
     LiveReporting,
     RunConfiguration,
     ScoringSession,
+    rows_of_names,
 )
 from vidscore_server.domain.sessions import Sessions, Use
 from vidscore_server.errors import message_order
@@ -194,6 +195,9 @@ class KeptConfigurations:
 SMALL_BYTES = 8 << 10
 """Maximum size of a request that is read in the event loop."""
 
+SMALL_CONFIGURATION_BYTES = 1 << 10
+"""Maximum size of its configuration: there is a curve for each threshold in it."""
+
 ScoreResponses = Responses[scoring_service_pb2.ScoreResponse]
 
 
@@ -265,12 +269,17 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
         return reports, False
 
     def _rows_of_small(self, request: scoring_service_pb2.ScoreBatchRequest) -> int | None:
-        """Frames and coordinates of a small request whose evaluators have been used before."""
+        """Rows of a small request whose evaluators have been used before, and of its names."""
         if request.ByteSize() > SMALL_BYTES:
+            return None
+        if request.configuration.ByteSize() > SMALL_CONFIGURATION_BYTES:
             return None
         if not self._used.issuperset(_names_of(request.configuration)):
             return None
-        return sum(map(batch_size, (*request.truth, *request.detections)))
+        batches = (*request.truth, *request.detections)
+        labels = {label for batch in batches for label in batch.labels}
+        domains = {key.domain for batch in batches for key in batch.sequences}
+        return sum(map(batch_size, batches)) + rows_of_names(labels) + rows_of_names(domains)
 
     def _session(self, *, with_live: bool, rows: int | None = None) -> ScoringSession:
         """A session; the caller must hold a place for it."""

@@ -12,7 +12,7 @@ when it began, whatever arrives meanwhile.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from enum import StrEnum
 from functools import partial
@@ -161,6 +161,15 @@ loop. That takes about a millisecond per run for any evaluator; a round trip to 
 times as long."""
 
 
+NAME_ROWS = 100
+"""Rows that each further domain or label counts for: reports have scores and curves of each."""
+
+
+def rows_of_names(names: Collection[str]) -> int:
+    """The rows that domains or labels count for; the first one is free."""
+    return NAME_ROWS * max(0, len(names) - 1)
+
+
 class State(StrEnum):
     """State of a run."""
 
@@ -236,7 +245,9 @@ class ScoringSession:
         # A plug-in may end its process, or take any time.
         if not all(is_built_in(entry.name) for entry in evaluators):
             return False
-        rows = self._rows + self._configuration.specification.evaluated_frame_count
+        specification = self._configuration.specification
+        domains = {entry.domain for entry in specification.sequences}
+        rows = self._rows + specification.evaluated_frame_count + rows_of_names(domains)
         return rows * len(evaluators) <= SMALL_ROWS
 
     @property

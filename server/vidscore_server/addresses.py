@@ -40,4 +40,8 @@ def parse_address(text: str) -> ListenAddress:
         raise ValueError("host:port, with a port from 0 to 65535")
     if (":" in bare) != bracketed:
         raise ValueError("an IPv6 host in brackets, such as [::1]:50051")
+    try:
+        bare.encode("idna")  # as Python does before it asks for the address of a name
+    except UnicodeError:
+        raise ValueError("host:port, with a name that a host can have") from None
     return ListenAddress(bare, int(port))

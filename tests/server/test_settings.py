@@ -142,7 +142,8 @@ def test_with_tokens_and_tls_the_server_may_listen_beyond_this_machine() -> None
 
 
 @pytest.mark.parametrize(
-    "listen", ["", "localhost", ":50051", "localhost:", "localhost:65536", "localhost:-1", "::1:5"]
+    "listen",
+    ["", "localhost", ":50051", "localhost:", "localhost:65536", "localhost:-1", "::1:5", "a..b:5"],
 )
 def test_an_invalid_address_is_refused(listen: str) -> None:
     with pytest.raises(SettingsError, match="listen: found"):

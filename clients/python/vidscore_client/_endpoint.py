@@ -151,7 +151,8 @@ def _metadata(token: str | None) -> tuple[tuple[str, str], ...]:
 def _host(target: object) -> str:
     """Name or address of the machine; empty for a local socket."""
     expected = "host:port, [address]:port or unix:path"
-    if not isinstance(target, str) or not target or target != "".join(target.split()):
+    # What is not UTF-8 in an argument or a variable is a lone surrogate, which gRPC cannot send.
+    if not isinstance(target, str) or not target.isprintable() or " " in target or not target:
         raise InputError("target", shown(target), expected)
     if target.startswith("unix:"):
         return ""

@@ -125,8 +125,9 @@ def test_a_port_that_speaks_http_is_reported_as_such() -> None:
     assert "like that of a site; name the address" in result.stderr
 
 
-def test_an_unknown_host_fails_the_address() -> None:
-    code, findings = told("nowhere.invalid:1")
+@pytest.mark.parametrize("address", ["nowhere.invalid:1", "scores..example:1", "caf\udce9:1"])
+def test_an_unknown_host_fails_the_address(address: str) -> None:
+    code, findings = told(address)
     assert (code, findings["address"]["status"]) == (3, "failed")
     assert findings["connection"] == {
         "step": "connection", "status": "skipped", "found": "needs address", "advice": "",

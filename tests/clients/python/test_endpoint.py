@@ -50,6 +50,10 @@ def test_addresses_of_every_kind_are_accepted(target: str) -> None:
         "localhost:port",
         "localhost:65536",
         "a b:1",
+        "a\n:1",
+        "caf\udce9:1",  # Latin-1 in an argument, as Python reads it
+        "unix:/run/caf\udce9.sock",
+        "unix:/run/\0.sock",
         "http://localhost:1",
         "https://localhost:1",
         "::1:1",

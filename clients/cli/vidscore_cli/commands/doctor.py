@@ -129,9 +129,11 @@ class _ServerChecks:
         self._host = host
         try:
             found = socket.getaddrinfo(host, int(self._port), type=socket.SOCK_STREAM)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             advice = "check the spelling, and the name service of this machine"
-            raise StepFailedError(f"{host} is unknown: {error.strerror}", advice) from None
+            # Python itself refuses names such as a..b, which no name service can know.
+            reason = error.strerror if isinstance(error, OSError) else "no host can be called that"
+            raise StepFailedError(f"{host} is unknown: {reason}", advice) from None
         self._addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
         return Passed(f"{host} is {', '.join(self._addresses)}")
 

@@ -89,7 +89,8 @@ class _OfLibraries(logging.Handler):
         places = [f"{record.pathname}:{record.lineno} {record.funcName}"]
         error = record.exc_info and record.exc_info[1]
         places += places_of(error) if error else ()
-        log(record.levelno, "library", library=record.name, places=places)
+        # Without free descriptors, asyncio logs each attempt to accept one: thousands a second.
+        log_lasting(record.levelno, "library", library=record.name, places=places)
 
 
 def log(level: int, event: str, **fields: object) -> None:

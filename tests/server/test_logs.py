@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import errno
 import io
 import json
 import logging
+import socket
 import sqlite3
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from sqlalchemy.exc import OperationalError
@@ -89,23 +94,31 @@ async def test_places_of_an_error_in_a_task_group_are_those_of_the_error_itself(
     assert places[-1] == "plug_in.py:7 tables"
 
 
-def test_what_a_library_logs_is_a_line_of_ours_without_its_text(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Such as uvicorn, of bytes that are no HTTP, and asyncio, which quotes errors of tasks."""
+@contextmanager
+def configured() -> Iterator[None]:
+    """Log lines go where those of a server go, and nowhere else."""
     logger = logging.getLogger(LOGGER_NAME)
     before = (logger.handlers, logger.level, logger.propagate)
-    monkeypatch.setattr(logging, "lastResort", logging.lastResort)
-    monkeypatch.setattr(logging.getLogger(), "handlers", [])
-    try:
-        configure_logging("info", "json")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(logging, "lastResort", logging.lastResort)
+        patch.setattr(logging.getLogger(), "handlers", [])
+        try:
+            configure_logging("info", "json")
+            yield
+        finally:
+            logger.handlers, logger.propagate = before[0], before[2]
+            logger.setLevel(before[1])
+
+
+def test_what_a_library_logs_is_a_line_of_ours_without_its_text(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Such as uvicorn, of bytes that are no HTTP, and asyncio, which quotes errors of tasks."""
+    with configured():
         try:
             raise ValueError("secret")
         except ValueError:
             logging.getLogger("some.library").exception("a secret of %s", "red")
-    finally:
-        logger.handlers, logger.propagate = before[0], before[2]
-        logger.setLevel(before[1])
 
     [text] = capsys.readouterr().err.splitlines()
     line = json.loads(text)
@@ -113,6 +126,25 @@ def test_what_a_library_logs_is_a_line_of_ours_without_its_text(
     assert "test_logs.py" in line["places"][0]
     assert line["places"][1] == "ValueError"
     assert "secret" not in text
+
+
+async def test_a_server_without_free_descriptors_does_not_fill_its_disk_with_lines(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each second, asyncio tries as many times as connections may wait, and logs each time."""
+
+    class Exhausted(socket.socket):
+        def accept(self) -> NoReturn:
+            raise OSError(errno.EMFILE, "too many open files")
+
+    with configured(), Exhausted() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        server = await asyncio.start_server(lambda *_: None, sock=listener, backlog=128)
+        with socket.create_connection(listener.getsockname()):
+            await asyncio.sleep(0.1)
+        server.close()
+    assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 def test_lines_of_one_call_share_an_id_that_other_calls_lack(

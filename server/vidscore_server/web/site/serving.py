@@ -67,6 +67,7 @@ class SiteServer:
             proxy_headers=bool(self._settings.web_base_url),
             http=SiteConnection,
             limit_concurrency=MOST_CONNECTIONS + 1,
+            backlog=BACKLOG,
             timeout_keep_alive=int(HEAD_TIMEOUT_S),
             **SERVER_OPTIONS,
         )

@@ -13,13 +13,16 @@ import click
 from vidscore_cli.output import SECRET_MODE, STDOUT, check_file, deliver
 from vidscore_cli.unwritable import about
 
+ROOM_BYTES = 1 << 16
+"""Bytes for secrets that the file takes before there are any, in case the disk is full."""
+
 
 @contextmanager
 def secret_output(secret_file: str | None) -> Iterator[Callable[[str], None]]:
     """A function that writes the secret and a newline.
 
-    The file is created first, so that no secret is created that cannot be stored. It is removed if
-    no secret follows.
+    The file is created first, with room for the secret, so that no secret is created that cannot be
+    stored. It is removed if no secret follows.
 
     Args:
         secret_file: Path of a file that must not exist; None for standard output.
@@ -34,7 +37,8 @@ def secret_output(secret_file: str | None) -> Iterator[Callable[[str], None]]:
     path = check_file(secret_file, "--secret-file")
     descriptor = _made(path)
     try:
-        yield partial(_write, descriptor, path)
+        _write(descriptor, path, bytes(ROOM_BYTES))
+        yield lambda secret: _write(descriptor, path, f"{secret}\n".encode())
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -59,9 +63,12 @@ def _made(path: Path) -> int:
         raise about(path, error) from None
 
 
-def _write(descriptor: int, path: Path, secret: str) -> None:
+def _write(descriptor: int, path: Path, content: bytes) -> None:
     try:
-        os.write(descriptor, f"{secret}\n".encode())
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        with open(descriptor, "wb", closefd=False) as file:
+            file.write(content)
+            file.truncate()
         os.fsync(descriptor)
     except OSError as error:
         raise about(path, error) from None

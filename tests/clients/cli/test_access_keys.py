@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import stat
 import subprocess
 from pathlib import Path
@@ -84,6 +85,24 @@ def test_no_token_is_created_if_its_secret_cannot_be_saved(
     store = tmp_path / "new.db"
     assert run("init", "--store", str(store), "--secret-file", str(path)).exit_code == 2
     assert not store.exists()
+
+
+def test_no_token_is_created_if_the_disk_has_no_room_for_its_secret(
+    tmp_path: Path, organiser: Call
+) -> None:
+    path = tmp_path / "secret"
+    before = well(organiser("token", "list", "--format", "json"))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        result = organiser("token", "create", "viewer", "--secret-file", str(path))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (result.exit_code, result.stdout) == (ExitCode.INPUT, "")
+    assert f"{path}: cannot be written" in result.stderr
+    assert "is ready" not in result.stderr
+    assert not path.exists()
+    assert well(organiser("token", "list", "--format", "json")) == before
 
 
 def test_a_secret_file_is_removed_if_the_server_creates_no_token(

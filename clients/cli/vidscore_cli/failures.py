@@ -24,6 +24,9 @@ FAULTS_SHOWN = 50
 
 REPORT_TO = "https://github.com/vidscore/vidscore/issues"
 
+_NO_THREAD = "can't start new thread"
+"""What Python says, in a RuntimeError, if the system refuses it a thread."""
+
 
 class ServerUnreachableError(click.ClickException):
     """The server cannot be reached, or does not serve."""
@@ -63,6 +66,18 @@ def explain(error: Exception, session: Session) -> ExitCode:
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else ""
         _show(f"Error: {place}{error.strerror}")
+        return ExitCode.INPUT
+    if isinstance(error, MemoryError):  # from numpy, with the size of one array
+        _show(
+            "Error: this needs more memory than this process may have; use a machine with more, "
+            "raise its limit (ulimit -v), or score in parts (vidscore score --shard)"
+        )
+        return ExitCode.INPUT
+    if isinstance(error, RuntimeError) and str(error) == _NO_THREAD:
+        _show(
+            "Error: the system allows no more threads; raise the limit of processes (ulimit -u; "
+            "of a container, --pids-limit)"
+        )
         return ExitCode.INPUT
     if isinstance(error, ImportError):
         _show(f"Error: vidscore is not completely installed: {error}")

@@ -26,7 +26,7 @@ class ExitCode(IntEnum):
 
     OK = 0
     INPUT = 1
-    """The input is wrong, or an output cannot be written."""
+    """The input is wrong, an output cannot be written, or memory or threads are lacking."""
     USAGE = 2
     """The command line itself is wrong, or needs something that is not installed."""
     UNREACHABLE = 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -106,6 +107,35 @@ def test_an_internal_error_says_how_to_report_it(monkeypatch: pytest.MonkeyPatch
     assert "ZeroDivisionError: division by zero" in result.stderr
     assert "VIDSCORE_DEBUG=1" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError("Unable to allocate 3.52 MiB"), "needs more memory"),
+        (RuntimeError("can't start new thread"), "allows no more threads"),
+    ],
+)
+def test_a_limit_of_the_machine_is_not_an_internal_error(
+    error: Exception, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = run_raising(error, monkeypatch, "fail")
+    assert result.exit_code == 1
+    [line] = result.stderr.splitlines()
+    assert said in line
+    assert "ulimit" in line
+
+
+def test_a_python_without_threads_says_so_in_the_words_that_are_recognised() -> None:
+    """They are Python's own, and may change."""
+    code = (
+        "import resource, threading;"
+        "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30));"
+        "threading.stack_size(1 << 30);"
+        "threading.Thread(target=print).start()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "RuntimeError: can't start new thread" in done.stderr
 
 
 def test_an_incomplete_installation_is_not_an_internal_error(

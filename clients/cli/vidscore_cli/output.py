@@ -38,6 +38,9 @@ STDOUT = "-"
 UNBOUNDED_WIDTH = 10_000
 """Columns of a console that is not a terminal: lines are not wrapped."""
 
+TERMINAL_WIDTH = 80
+"""Columns of a terminal of unknown width."""
+
 SECRET_MODE = 0o600
 
 MAXIMUM_NAME_PART = 50
@@ -119,7 +122,10 @@ def console_on(stream: TextIO) -> Console:
     from rich.console import Console
 
     width = None if stream.isatty() else UNBOUNDED_WIDTH
-    return Console(file=stream, width=width, markup=False, highlight=False, emoji=False)
+    console = Console(file=stream, width=width, markup=False, highlight=False, emoji=False)
+    if console.width < 1:  # by a variable COLUMNS=0; nothing would appear
+        console.width = TERMINAL_WIDTH
+    return console
 
 
 def drawing_console(stream: TextIO) -> Console | None:

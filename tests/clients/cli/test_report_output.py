@@ -358,6 +358,22 @@ def test_names_of_a_report_are_shown_without_control_characters() -> None:
     assert not holds_controls(text.getvalue().replace("\n", ""))
 
 
+def test_a_terminal_of_width_0_gets_the_whole_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scripts that find no terminal export COLUMNS=0; rich then prints nothing."""
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("TERM", "dumb")  # without colours
+    monkeypatch.setenv("COLUMNS", "0")
+    text = Terminal()
+    parts = list(report_parts([example_report()], View()))
+    console_on(text).print(parts_renderable(parts))
+    lines = [line.rstrip() for line in text.getvalue().splitlines()]
+    assert lines == parts_text(parts).splitlines()
+
+
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o666])
 def test_a_replaced_file_keeps_its_permissions(tmp_path: Path, mode: int) -> None:
     """A report in a private file stays private, and one in a public file stays public."""

@@ -67,23 +67,36 @@ def explain(error: Exception, session: Session) -> ExitCode:
         place = f"{error.filename}: " if error.filename else ""
         _show(f"Error: {place}{error.strerror}")
         return ExitCode.INPUT
-    if isinstance(error, MemoryError):  # from numpy, with the size of one array
-        _show(
-            "Error: this needs more memory than this process may have; use a machine with more, "
-            "raise its limit (ulimit -v), or score in parts (vidscore score --shard)"
-        )
-        return ExitCode.INPUT
-    if isinstance(error, RuntimeError) and str(error) == _NO_THREAD:
-        _show(
-            "Error: the system allows no more threads; raise the limit of processes (ulimit -u; "
-            "of a container, --pids-limit)"
-        )
+    if lacking := _lacking(error):
+        _show(f"Error: {lacking}")
         return ExitCode.INPUT
     if isinstance(error, ImportError):
         _show(f"Error: vidscore is not completely installed: {error}")
         return ExitCode.INTERNAL
     _show_internal(error, session.debug)
     return ExitCode.INTERNAL
+
+
+def _lacking(error: Exception) -> str:
+    """What this machine lacks, and what to do; empty for an error of another cause."""
+    from concurrent.futures import BrokenExecutor
+
+    if isinstance(error, MemoryError):  # its own text is the size of some array
+        return (
+            "this needs more memory than this process may have; use a machine with more, raise "
+            "its limit (ulimit -v), or score in parts (vidscore score --shard)"
+        )
+    if isinstance(error, BrokenExecutor):
+        return (
+            "a worker process was killed, perhaps because memory ran out; use fewer workers, or "
+            "score in parts (vidscore score --shard)"
+        )
+    if isinstance(error, RuntimeError) and str(error) == _NO_THREAD:
+        return (
+            "the system allows no more threads; raise the limit of processes (ulimit -u; of a "
+            "container, --pids-limit)"
+        )
+    return ""
 
 
 def lines_of(faults: Sequence[Fault], everything: bool) -> list[str]:

@@ -70,8 +70,6 @@ async def serve(
         SettingsError: If the TLS files cannot be read.
         StoreLostError: If the store takes no more writes.
     """
-    server = ScoringServer(settings, workers, store, executor=executor)
-    gc.freeze()  # loaded modules stay for good
     stopping = asyncio.Event()
 
     def stop() -> None:
@@ -90,6 +88,9 @@ async def serve(
         loop.add_signal_handler(number, stop)
     if signal.SIGHUP in ending_signals():
         signal.signal(signal.SIGHUP, hang_up)
+    # From here on signals only call back: an exception in gRPC's constructor would crash Python.
+    server = ScoringServer(settings, workers, store, executor=executor)
+    gc.freeze()  # loaded modules stay for good
     address = await server.start()
     tls = bool(settings.tls_certificate_file)
     log(logging.INFO, "listening", address=str(address), tls=tls)

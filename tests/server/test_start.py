@@ -93,3 +93,29 @@ def test_a_thread_that_never_ends_does_not_keep_a_server_that_has_stopped() -> N
     """Such as one in the scores of a plug-in, or one that waits for a database that is away."""
     done = subprocess.run([sys.executable, "-c", LEFT_BEHIND], timeout=60, check=False)
     assert done.returncode == 0
+
+
+INTERRUPTED = """
+import signal
+from vidscore_server import start
+from vidscore_server.settings import Settings
+
+def interrupt(*_):  # as the command line does; asyncio replaces only Python's own handler
+    raise KeyboardInterrupt
+
+def interrupted(*arguments, **named):
+    signal.raise_signal(signal.SIGINT)
+    return build(*arguments, **named)
+
+signal.signal(signal.SIGINT, interrupt)
+build, start.ScoringServer = start.ScoringServer, interrupted
+start.run(Settings(workers=1, listen="127.0.0.1:0"))
+"""
+
+
+def test_an_interrupt_while_the_server_is_built_does_not_break_into_that() -> None:
+    """In the constructor of gRPC's server, an exception ended the process by SIGSEGV."""
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], timeout=60, capture_output=True, text=True
+    )
+    assert (done.returncode, "KeyboardInterrupt" in done.stderr) == (0, False)

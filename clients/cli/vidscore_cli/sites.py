@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from vidscore_client import Tls
 
 
+FILE_NAME = "sites.toml"
+
 FILE_MODE = 0o600
 
 FOLDER_MODE = 0o700
@@ -115,21 +117,38 @@ class SitesFileError(click.ClickException):
 
 
 def sites_file() -> Path:
-    """Path of the file of sites."""
+    """Path of the file of sites.
+
+    Raises:
+        SitesFileError: If the user has no home folder.
+    """
+    folder = _folder()
+    if folder is None:
+        raise SitesFileError("this user has no home folder; set HOME or XDG_CONFIG_HOME to one")
+    return folder / FILE_NAME
+
+
+def _folder() -> Path | None:
     configured = Path(os.environ.get("XDG_CONFIG_HOME", ""))
-    home = configured if configured.is_absolute() else Path.home() / ".config"
-    return home / "vidscore" / "sites.toml"
+    try:
+        home = configured if configured.is_absolute() else Path.home() / ".config"
+    except RuntimeError:  # without HOME, a user whom the system does not know, as in containers
+        return None
+    return home / "vidscore"
 
 
 def read_sites() -> Sites:
-    """The sites of the user; none if there is no file.
+    """The sites of the user; none if there is no file, or no folder that this user may enter.
 
     Raises:
         SitesFileError: If the file cannot be read, or is not what `write_sites` writes.
     """
     import tomllib
 
-    path = sites_file()
+    folder = _folder()
+    if folder is None or not os.access(folder, os.X_OK):  # HOME may be that of another user
+        return Sites()
+    path = folder / FILE_NAME
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 import pytest
@@ -17,6 +18,7 @@ from vidscore_cli.session import DEFAULT_ADDRESS, ExitCode
 from vidscore_cli.sites import (
     ServerChoice,
     Sites,
+    SitesFileError,
     change_sites,
     choose_server,
     read_sites,
@@ -68,6 +70,30 @@ def test_without_xdg_config_home_the_file_is_in_the_home_folder(
     assert sites_file() == tmp_path / ".config" / "vidscore" / "sites.toml"
     monkeypatch.setenv("XDG_CONFIG_HOME", "not/absolute")
     assert sites_file() == tmp_path / ".config" / "vidscore" / "sites.toml"
+
+
+def test_a_user_without_a_home_folder_needs_none_but_to_log_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As in a container whose user has any number: its health check calls a server."""
+
+    def unknown(_: int) -> NoReturn:
+        raise KeyError
+
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    assert run("health", "--server", NOBODY).exit_code == ExitCode.UNREACHABLE
+    with pytest.raises(SitesFileError, match="set HOME"):
+        write_sites(Sites())
+
+
+def test_a_home_that_cannot_be_entered_has_no_sites(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As that of root in a container, or /dev/null, which services have."""
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.setenv("HOME", os.devnull)
+    assert read_sites() == Sites()
+    assert run("health", "--server", NOBODY).exit_code == ExitCode.UNREACHABLE
 
 
 @pytest.mark.usefixtures("kept")

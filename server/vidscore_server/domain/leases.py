@@ -16,13 +16,12 @@ from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import islice
 from typing import Any, TypeVar
 
 from vidscore_server.domain.context import Context, Request
 from vidscore_server.domain.names import parse_string
 from vidscore_server.errors import NotFoundError
-from vidscore_server.logs import log, places_of
+from vidscore_server.logs import log, log_lasting, places_of
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import OperationRecord
@@ -288,6 +287,7 @@ class ChangedBenchmarks:
         self._name_of = name_of
         self._has_work = has_work
         self._settled: dict[str, Version] = {}
+        self._failed: set[str] = set()
         self._found: dict[str, Version] = {}
 
     def due(self, reader: Reader, most: int) -> list[str]:
@@ -297,28 +297,34 @@ class ChangedBenchmarks:
         changed = [name for name, at in versions.items() if self._settled.get(name) != at]
         if not changed:
             return []
+        self._failed &= versions.keys()
         free = set(self._work.free(reader, map(self._name_of, changed)))
-        available = (name for name in changed if self._name_of(name) in free)
+        available = [name for name in changed if self._name_of(name) in free]
+        available.sort(key=self._failed.__contains__)
         due: list[str] = []
-        for name in islice(available, MOST_EXAMINED):
+        for name in available[:MOST_EXAMINED]:
             if len(due) == most:
                 break
             if self._examine(reader, name):
                 due.append(name)
-            else:
+            elif name not in self._failed:
                 self._settled[name] = versions[name]
         self._found = {name: versions[name] for name in due}
         return due
 
     def _examine(self, reader: Reader, name: str) -> bool:
-        """Whether a benchmark has work; if it is unreadable, it has none."""
+        """Whether a benchmark has work.
+
+        If it cannot be read, it is examined again after the others: it may be damaged, but the
+        database may also have gone away, which tells nothing about the benchmark.
+        """
+        self._failed.discard(name)
         try:
             return self._has_work(reader, name)
-        except StoreError:
-            raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the others must go on
+            self._failed.add(name)
             places = places_of(error)
-            log(logging.ERROR, "operation failed", name=self._name_of(name), places=places)
+            log_lasting(logging.ERROR, "operation failed", name=self._name_of(name), places=places)
             return False
 
     def give_up(self, benchmark: str) -> None:

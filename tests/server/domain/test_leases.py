@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import pytest_asyncio
+from msgspec.structs import replace
+from sqlalchemy import text
+from tests.server.store import records as r
+from tests.server.store.commands import put
 from tests.server.store.records import later
+from tests.support.postgresql import Cluster
 
 from vidscore_server.api import batches
 from vidscore_server.domain.context import Context, open_context
@@ -23,7 +30,7 @@ from vidscore_server.domain.leases import (
     Leases,
 )
 from vidscore_server.settings import Settings
-from vidscore_server.store import Transaction
+from vidscore_server.store import Reader, Transaction, open_store
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import OperationRecord
 from vidscore_server.store.sqlite import open_sqlite_store
@@ -235,3 +242,37 @@ def test_each_look_for_work_examines_few_of_many_benchmarks_and_finds_all_of_it(
         assert quiet.due(reader, most=1) == []
         counts.append(len(examined))
     assert counts == [MOST_EXAMINED, MOST_EXAMINED, MOST_EXAMINED, 0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["terminate", "cancel"])
+def test_a_benchmark_is_examined_again_if_the_database_failed_meanwhile(
+    cluster: Cluster, database: str, how: str
+) -> None:
+    names = ["b", "c"]
+    breaking = [f"SELECT pg_{how}_backend(pid) FROM pg_stat_activity WHERE pid = %s"]
+
+    def has_work(reader: Reader, _: str) -> bool:
+        if breaking:
+            [(pid,)] = connection.execute(
+                "SELECT pid FROM pg_stat_activity WHERE state = 'idle in transaction'"
+            )
+            threading.Timer(0.1, connection.execute, (breaking.pop(), (pid,))).start()
+            reader._connection.execute(text("SELECT pg_sleep(60)"))
+        return bool(reader.time())
+
+    work: Any = SimpleNamespace(free=lambda _, works: works)
+    with (
+        closing(open_store(database)) as store,
+        cluster.connect(database.partition("@/")[2].partition("?")[0]) as connection,
+    ):
+        put(store, *(partial(_insert, name) for name in names))
+        changed = ChangedBenchmarks(work, str, has_work)
+        with suppress(StoreError), store.read() as reader:
+            assert changed.due(reader, most=2) == []
+        with store.read() as reader:
+            assert sorted(changed.due(reader, most=2)) == names
+
+
+def _insert(name: str, transaction: Transaction) -> None:
+    transaction.insert_benchmark(replace(r.benchmark(), benchmark=name))

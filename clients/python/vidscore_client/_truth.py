@@ -79,7 +79,7 @@ def decode_frames(batch: annotations_pb2.AnnotationBatch) -> Frames:
         frame_numbers=np.array(batch.frame_numbers, dtype=np.int64),
         frame_starts=starts,
         coordinates=np.array(batch.coordinates, dtype=np.float64).reshape(-1, size),
-        labels=list(batch.labels),
+        labels=list(batch.labels if batch.label_indices else batch.labels[:1]),
         label_indices=column(batch.label_indices, np.int64),
         confidences=column(batch.confidences, np.float64),
         track_ids=column(batch.track_ids, np.int64),

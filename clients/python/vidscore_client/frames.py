@@ -78,7 +78,7 @@ class Frames:
         frame_starts: (F + 1,) offsets into the object columns, from 0 to N.
         coordinates: (N, 2 | 4 | 8) pixels.
         labels: Table of class labels; an integer stands for its digits.
-        label_indices: (N,) rows of `labels`; None for all 0.
+        label_indices: (N,) rows of `labels`; None for all 0, if there are not several labels.
         confidences: (N,) finite numbers, higher is surer; None for all 1.
         track_ids: (N,) identities of tracks, -1 where there is none; None for all -1.
         flags: (N,) bits of `ObjectFlag`; None for all 0.
@@ -89,8 +89,8 @@ class Frames:
         masks: Masks of N boxes; None if there are none.
 
     Raises:
-        InputError: If a column has the wrong length or type, an integer has more than 64 bits, or
-            an index points outside its table.
+        InputError: If a column has the wrong length or type, an integer has more than 64 bits, an
+            index points outside its table, or nothing says which of several labels objects have.
     """
 
     sequences: Sequence[tuple[str, str]]
@@ -120,6 +120,10 @@ class Frames:
             self._set_integers(name, self.frame_count)
         for name in ("label_indices", "track_ids", "flags"):
             self._set_integers(name, self.object_count)
+        if self.label_indices is None and len(self.labels) > 1 and self.object_count:
+            # Probably a label for each object, as for `send`; all would get the first one.
+            found = f"None beside {len(self.labels)} labels"
+            raise InputError("label_indices", found, "for each object the row of its label")
         if self.confidences is not None:
             column = numbers("confidences", self.confidences, self.object_count)
             self._set("confidences", column)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from vidscore_client import Frames, InputError, Live
 from vidscore_client._encoding import checksum, encode_configuration, encode_frames
 from vidscore_client._specification import decode_specification, encode_specification
+from vidscore_client._truth import decode_frames
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.specification import (
     BenchmarkSpec,
@@ -88,6 +89,7 @@ def test_columns_of_defaults_alone_are_left_out() -> None:
             track_ids=[-1] * 3,
             flags=[0] * 3,
             frame_flags=[0, 0],
+            labels=["car"],
             label_indices=None,
             columns={},
             frame_times_s=[np.nan, np.nan],
@@ -99,7 +101,13 @@ def test_columns_of_defaults_alone_are_left_out() -> None:
     assert not message.object_flags
     assert not message.frame_flags
     assert not message.label_indices
-    assert list(message.labels) == ["unused"]
+    assert list(message.labels) == ["car"]
+
+
+def test_objects_of_a_message_without_indices_have_its_first_label() -> None:
+    message = encode_frames(frames(labels=["car"], label_indices=None))
+    message.labels.append("unused")
+    assert decode_frames(message).labels == ("car",)
 
 
 def test_frames_without_objects_are_sent_without_labels() -> None:

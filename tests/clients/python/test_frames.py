@@ -100,6 +100,7 @@ def test_a_part_has_the_frames_and_objects_of_its_range() -> None:
         ("coordinates", [["a"] * 4] * 3),
         ("label_indices", [0, 1]),
         ("label_indices", [0, 1, 2]),
+        ("label_indices", None),
         ("confidences", [0.5]),
         ("confidences", ["high"] * 3),
         ("track_ids", [1, 2]),

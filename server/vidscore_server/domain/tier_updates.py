@@ -19,7 +19,7 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.tally import Tally, merge_tallies
 from vidscore_evaluators.trust.drawn_tallies import pack_parts
-from vidscore_evaluators.trust.few_sequences import are_enough, domain_sizes
+from vidscore_evaluators.trust.few_sequences import domain_sizes
 from vidscore_evaluators.trust.resampling import draw_sequences
 from vidscore_evaluators.trust.systems import Contest, by_sequence
 from vidscore_evaluators.trust.tiers import (
@@ -270,7 +270,6 @@ class TierUpdater:
                 name: [None if np.isnan(value) else value for value in column]
                 for name, column in zip(plan.ranking, columns.tolist(), strict=True)
             },
-            are_enough(sizes),
             share_apart(sizes),
         )
 
@@ -300,13 +299,13 @@ def compare(plan: TierPlan, drawn: Mapping[str, Draws]) -> BoardTiers:
     found = find_tiers(losses, ranks, first.resamples, first.apart)
     rows = zip(found.numbers, found.first_probabilities, strict=True)
     named = {name: row for (name, _), row in zip(places, rows, strict=True)}
-    return BoardTiers(plan.digest, first.sequences, named, left_out, first.enough)
+    return BoardTiers(plan.digest, first.sequences, named, left_out, first.apart < 1.0)
 
 
 def _kept_draws(reader: Reader, name: SubmissionName, plan: TierPlan) -> Draws | None:
     """The stored draws of a submission, if complete and of the board's basis and measures.
 
-    Those of version 0.2 lack the share from which on a system is worse.
+    Those of 0.2.0 lack the share from which on a system is worse.
     """
     found = reader.score_draws(*name, plan.evaluator.name)
     if found is None or (found.truth_revision, found.configuration) != plan.draws_key:

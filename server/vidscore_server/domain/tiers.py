@@ -17,11 +17,11 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 import orjson
 from msgspec import Meta, Struct, field
+from msgspec.structs import replace
 
 from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_evaluators.names import counted
 from vidscore_evaluators.trust.few_sequences import LEAST_SEQUENCES
-from vidscore_evaluators.trust.tiers import SIGNIFICANCE
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import Key, shown_basis
 from vidscore_server.domain.batches import UNREADABLE, inflate
@@ -84,8 +84,15 @@ class TierPlan(Struct, frozen=True):
     @property
     def digest(self) -> str:
         """Identifies the plan: tiers with another digest are outdated."""
-        draws = [DRAWS, SEED, SIGNIFICANCE]
-        content = [*self.draws_key, list(self.ranking), self.places, self.left_out, *draws]
+        content = [
+            *self.draws_key,
+            list(self.ranking),
+            self.places,
+            self.left_out,
+            DRAWS,
+            SEED,
+            LEAST_SEQUENCES,  # 0.2.0 had no such rule for single domains
+        ]
         return hashlib.sha256(orjson.dumps(content)).hexdigest()
 
     @property
@@ -161,15 +168,14 @@ class Draws(Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         sequences: Number of sequences.
         resamples: Number of different draws.
-        enough: Whether the smallest domain has enough sequences to tell systems apart.
         values: By measure, its value in each of `DRAWS` draws; None if it is undefined.
-        apart: Share of the draws from which on a system is worse; 0 if version 0.2 stored them.
+        apart: Share of the draws from which on a system is worse; 1 if there are too
+            few sequences; 0 in draws of 0.2.0, which told systems apart by any.
     """
 
     sequences: Annotated[int, Meta(gt=0)]
     resamples: Annotated[int, Meta(gt=0)]
     values: Mapping[str, list[float | None]]
-    enough: bool = True
     apart: Annotated[float, Meta(ge=0, le=1)] = 0.0
 
     def to_bytes(self) -> bytes:
@@ -191,7 +197,11 @@ class Draws(Struct, frozen=True, forbid_unknown_fields=True):
         return draws
 
 
-class BoardTiers(Struct, frozen=True, forbid_unknown_fields=True):
+_FEW = " few"
+"""Ends the stored digest of tiers for which there were not enough sequences."""
+
+
+class BoardTiers(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Computed tiers of a board.
 
     Attributes:
@@ -209,8 +219,13 @@ class BoardTiers(Struct, frozen=True, forbid_unknown_fields=True):
     enough: bool = True
 
     def record(self, benchmark: str, plan: TierPlan) -> TiersRecord:
-        """The tiers in stored form."""
-        document = msgspec.json.encode(self).decode()
+        """The tiers in stored form.
+
+        A server of 0.2.0 over the same database refuses a further field with its whole board, so
+        the digest, which it only compares, says whether there were enough sequences.
+        """
+        stored = self if self.enough else replace(self, digest=self.digest + _FEW, enough=True)
+        document = msgspec.json.encode(stored).decode()
         return TiersRecord(benchmark, plan.evaluator.name, plan.key[0], plan.exact, document)
 
 
@@ -220,7 +235,9 @@ def read_tiers(document: str) -> BoardTiers:
     Raises:
         ValueError: If they are something else.
     """
-    return _read(document, BoardTiers)
+    found = _read(document, BoardTiers)
+    few = found.digest.endswith(_FEW)
+    return replace(found, digest=found.digest.removesuffix(_FEW), enough=False) if few else found
 
 
 def _read(document: bytes | str, kind: type[T]) -> T:

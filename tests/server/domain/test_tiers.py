@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -13,11 +15,13 @@ from msgspec.structs import replace
 from vidscore_server.domain.access import ANONYMOUS, Caller
 from vidscore_server.domain.definition import Definition, definition_from_dict
 from vidscore_server.domain.leaderboard import APART, Board, Entry, RankedEntry
+from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.private_part import Portion
-from vidscore_server.domain.tier_updates import compare
+from vidscore_server.domain.tier_updates import _kept_draws, compare
 from vidscore_server.domain.tiers import (
     DRAWS,
     MOST_SYSTEMS,
+    SEED,
     BoardTiers,
     Draws,
     TierPlan,
@@ -26,7 +30,7 @@ from vidscore_server.domain.tiers import (
     visible_rows,
 )
 from vidscore_server.store.errors import StoreDamagedError
-from vidscore_server.store.records import Role
+from vidscore_server.store.records import Role, ScoreDrawsRecord
 
 KEY = (3, "f1 1.0.0 abc")
 ORGANISER = Caller(role=Role.ORGANISER)
@@ -110,11 +114,43 @@ def test_systems_without_defined_draws_are_left_out() -> None:
     assert compare(plan, {"b": draws(None)}) == BoardTiers(plan.digest, 0, {}, 3)
 
 
-def test_tiers_are_read_as_stored() -> None:
-    tiers = BoardTiers("digest", 30, {"a": (1, 0.75), "b": (2, 0.25)}, 4)
+def test_systems_share_a_tier_if_a_domain_has_too_few_sequences() -> None:
+    plan = plan_of(entry("a", 1), entry("b", 2))
+    few = {"a": replace(draws(0.9), apart=1.0), "b": replace(draws(0.1), apart=1.0)}
+    found = compare(plan, few)
+    assert {name: tier for name, (tier, _) in found.rows.items()} == {"a": 1, "b": 1}
+    assert not found.enough
+
+
+@pytest.mark.parametrize("enough", [True, False])
+def test_tiers_are_read_as_stored(enough: bool) -> None:
+    tiers = BoardTiers("digest", 30, {"a": (1, 0.75), "b": (2, 0.25)}, 4, enough)
     record = tiers.record("b", plan_of(entry("a", 1), exact=False))
     assert read_tiers(record.document) == tiers
     assert (record.truth_revision, record.exact) == (3, False)
+
+
+@pytest.mark.parametrize("enough", [True, False])
+def test_stored_tiers_have_no_further_field_than_those_of_0_2_0_which_refuses_one(
+    enough: bool,
+) -> None:
+    stored = BoardTiers("digest", 30, {"a": (1, 0.75)}, 4, enough)
+    document = orjson.loads(stored.record("b", plan_of(entry("a", 1))).document)
+    assert set(document) == {"digest", "sequences", "rows", "left_out"}
+    assert document["rows"] == {"a": [1, 0.75]}
+
+
+def test_draws_and_tiers_of_0_2_0_which_had_no_rule_for_domains_are_computed_again() -> None:
+    plan = plan_of(entry("a", 1), entry("b", 2))
+    content = [*KEY, list(plan.ranking), plan.places, plan.left_out, DRAWS, SEED]
+    assert plan.digest != hashlib.sha256(orjson.dumps(content)).hexdigest()
+
+    document = {"sequences": 30, "resamples": DRAWS, "values": {"f1": [0.5] * DRAWS}}
+    record = ScoreDrawsRecord("b", "a", "f1", *KEY, zlib.compress(orjson.dumps(document)))
+    reader: Any = SimpleNamespace(score_draws=lambda *_: record)
+    assert _kept_draws(reader, SubmissionName("b", "a"), plan) is None
+    record = replace(record, payload=draws(0.5).to_bytes())
+    assert _kept_draws(reader, SubmissionName("b", "a"), plan) == draws(0.5)
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,8 @@ class TruthStore:
         while True:
             merged = await self._context.read(lambda reader: self._merge(reader, plan, upload))
             show = partial(self._show, request=request, plan=plan, merged=merged, upload=upload)
-            parts = partial(revision_parts, in_parts(chain(merged.kept, merged.added), len))
+            stored = in_parts(chain(merged.kept, merged.added), len)
+            parts = partial(revision_parts, to_json(upload.definition), stored)
             try:
                 return await load_in_parts(self._context, self._leases, parts, show)
             except _BaseMovedError:
@@ -261,14 +262,18 @@ class TruthStore:
         return self._context.codec.read_stored_batches(batches, arity)
 
 
-def revision_parts(parts: Iterable[Sequence[bytes]], hidden: str) -> Iterator[Part]:
+def revision_parts(
+    definition: str, parts: Iterable[Sequence[bytes]], hidden: str
+) -> Iterator[Part]:
     """Yield the commands that load a revision as the first one of a hidden benchmark, in parts.
 
     Args:
+        definition: The stored form of the benchmark's definition: a server of 0.2.0 over the same
+            database reads those of all rows.
         parts: Its batches in their stored form.
         hidden: The hidden benchmark.
     """
-    benchmark = BenchmarkRecord(hidden, "", None, None, NEVER, NEVER)
+    benchmark = BenchmarkRecord(hidden, definition, None, None, NEVER, NEVER)
     revision = TruthRevisionRecord(hidden, 1, "", NEVER, 0, complete=False, comment="")
 
     def begin(transaction: Transaction) -> None:

@@ -62,10 +62,11 @@ class Transaction(LiveWriter, Reader):
     def delete_benchmark(self, benchmark: str) -> None:
         """Delete a benchmark with all that belongs to it; the audit record stays.
 
-        Nobody sees it from now on, and `free_remains` frees its rows.
+        Nobody sees it from now on, and `free_remains` frees its rows. Its definition stays: a
+        server of 0.2.0 over the same database reads those of all rows, and fails if it cannot.
         """
         number = self._benchmark_id(benchmark)
-        row = {"benchmark": f"{HIDDEN}{number}", "definition": "", "board": ""}
+        row = {"benchmark": f"{HIDDEN}{number}", "board": ""}
         self._update(t.benchmarks, t.benchmarks.c.id == number, row, f"benchmark {benchmark}")
 
     def show_benchmark(self, hidden: str, benchmark: str) -> None:

@@ -257,7 +257,7 @@ class Server:
         return await load_in_parts(
             self.context,
             self.leases,
-            partial(revision_parts, TRUTH),
+            partial(revision_parts, "", TRUTH),
             lambda transaction, hidden: request.once(
                 transaction, lambda: make(transaction, hidden)
             ),

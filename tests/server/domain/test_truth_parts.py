@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractAsyncContextManager
+import sqlite3
+from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
 
 import grpc
 import pytest
 from tests.server.domain.half_way import HalfWay, until_prolonged
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, refusal
+from tests.server.domain.live_scene import delete_benchmark
 from tests.server.domain.test_backup_imports import site
 from tests.server.domain.test_deleted_benchmarks import listed
 from tests.server.domain.test_killed import counts
@@ -18,6 +20,7 @@ from tests.support.waiting import TIMEOUT_S
 
 from vidscore_protos.v1 import annotations_pb2, organiser_pb2
 from vidscore_server.domain import batches, loading
+from vidscore_server.domain.benchmarks import from_json
 from vidscore_server.domain.truth_upload import Spool
 
 __all__ = ["site"]
@@ -99,6 +102,28 @@ async def test_half_stored_truth_is_invisible_and_blocks_nobody(
     assert await numbers(site.organiser) == (2, [1, 2, 3, 4, 5])
     await site.expire()
     assert stored(tmp_path) == (2, 2, 6)
+
+
+async def test_also_hidden_rows_have_a_definition_because_a_server_of_0_2_0_reads_them_all(
+    site: Hosted, half_way: HalfWayUpload, tmp_path: Path
+) -> None:
+    await site.organiser.create_benchmark()
+    await site.organiser.upload(OLD)
+    async with half_way.uploading(site.organiser) as call:
+        assert _evaluators(tmp_path) == {(BENCHMARK.partition("/")[2], "spotgeo"), ("~", "spotgeo")}
+    await call
+    await delete_benchmark(site)
+    assert _evaluators(tmp_path) == {("~", "spotgeo")}
+
+
+def _evaluators(folder: Path) -> set[tuple[str, str]]:
+    """Names of the stored benchmarks, cut after the mark of hidden ones, and their evaluators."""
+    with closing(sqlite3.connect(folder / "store.db")) as connection:
+        rows = connection.execute("SELECT benchmark, definition FROM benchmarks").fetchall()
+    return {
+        ("~" if name.startswith("~") else name, from_json(text).evaluators[0].name)
+        for name, text in rows
+    }
 
 
 async def test_an_upload_whose_caller_has_left_leaves_nothing(

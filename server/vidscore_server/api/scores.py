@@ -13,7 +13,7 @@ from vidscore_protos.v1 import report_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.convert import write_report, write_time
 from vidscore_server.domain.access import Caller
-from vidscore_server.domain.basis import shown_basis
+from vidscore_server.domain.basis import shown_basis, wanted_basis
 from vidscore_server.domain.benchmarks import required_benchmark
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
@@ -156,11 +156,28 @@ class ScoreWriter:
     def newest(
         self, reader: Reader, name: SubmissionName, caller: Caller
     ) -> dict[str, ScoreRecord]:
-        """The newest visible score of each evaluator of a submission."""
+        """The newest visible score of each evaluator of a submission.
+
+        One under the rules and the truth of the board comes before all others, which may have been
+        stored later: by a re-scoring that began before the truth changed, or by a server of an
+        older version. To organisers, one of the board that is to be shown comes first.
+        """
+        benchmark = required_benchmark(reader, name.benchmark)
+        bases = [shown_basis(benchmark)]
+        if caller.is_organiser:
+            definition = self._hosting.benchmarks.definition(benchmark)
+            bases.insert(0, wanted_basis(reader, definition, benchmark))
+
+        def place(record: ScoreRecord) -> list[bool]:
+            key = (record.truth_revision, record.configuration)
+            return [basis is not None and basis.key(record.evaluator) == key for basis in bases]
+
         newest: dict[str, ScoreRecord] = {}
         published_only = not caller.is_organiser
         for record in reader.scores(*name, None, MAXIMUM_SCORES, published_only=published_only):
-            newest.setdefault(record.evaluator, record)
+            found = newest.get(record.evaluator)
+            if found is None or place(record) > place(found):
+                newest[record.evaluator] = record
         return newest
 
     def _write(

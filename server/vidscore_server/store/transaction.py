@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from sqlalchemy import ColumnElement, Table, and_, case, delete, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from vidscore_server.store import tables as t
@@ -42,13 +43,16 @@ class Transaction(LiveWriter, Reader):
     """A writable state; mutators raise `NotFoundError` for missing rows."""
 
     def put_serving(self, record: ServingRecord) -> None:
-        """Store the site's heartbeat."""
+        """Store the site's heartbeat; servers may do so at the same moment, even the first time."""
         times = (record.quiet_from, record.beat_time)
         value = json.dumps([to_microseconds(time) for time in times]).encode()
-        kept = t.site.c.name == t.SERVING
-        written = self._connection.execute(update(t.site).where(kept).values(value=value))
-        if not written.rowcount:
-            self._insert(t.site, {"name": t.SERVING, "value": value}, "the site's heartbeat")
+        insert_into = (
+            postgresql.insert if self._connection.dialect.name == "postgresql" else sqlite.insert
+        )
+        statement = insert_into(t.site).values(name=t.SERVING, value=value)
+        self._connection.execute(
+            statement.on_conflict_do_update(index_elements=[t.site.c.name], set_={"value": value})
+        )
 
     def insert_benchmark(self, record: BenchmarkRecord) -> None:
         """Add a benchmark."""

@@ -24,6 +24,7 @@ from tests.support.postgresql import Cluster
 from vidscore_evaluators.errors import MissingExtraError
 from vidscore_server.store import SqlStore, Transaction, open_store, postgresql
 from vidscore_server.store.errors import StoreError, StoreMissingError
+from vidscore_server.store.records import ServingRecord
 
 pytestmark = pytest.mark.slow
 
@@ -137,6 +138,30 @@ def test_all_servers_see_the_same_secret_and_clock(stores: list[SqlStore]) -> No
             times.append(reader.time())
     assert len(secrets) == 1
     assert times == sorted(times)
+
+
+def test_servers_of_a_new_site_may_write_its_first_heartbeat_at_the_same_moment(
+    stores: list[SqlStore],
+) -> None:
+    written, other_begun = threading.Event(), threading.Event()
+    beat = ServingRecord(r.NOON, r.later(1))
+
+    def write_first(transaction: Transaction) -> None:
+        transaction.put_serving(beat)
+        written.set()
+        other_begun.wait(TIMEOUT_S)
+        threading.Event().wait(0.2)  # the other one waits for this commit by then
+
+    def write_meanwhile(transaction: Transaction) -> None:
+        assert written.wait(TIMEOUT_S)
+        other_begun.set()
+        transaction.put_serving(beat)
+
+    first, second, _ = stores
+    for future in (first.submit(write_first, ()), second.submit(write_meanwhile, ())):
+        future.result(TIMEOUT_S)
+    with second.read() as reader:
+        assert reader.serving() == beat
 
 
 def _run_everywhere(

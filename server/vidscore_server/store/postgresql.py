@@ -50,6 +50,8 @@ _SESSION = {
     "idle_in_transaction_session_timeout": "60s",
     "lock_timeout": "60s",
     "statement_timeout": "300s",
+    # Of a stricter one, the snapshot would be older than the locks that its first statement takes.
+    "default_transaction_isolation": "read committed",
     # The same on the database's side, to release the locks of a server that vanished.
     "tcp_keepalives_idle": "10",
     "tcp_keepalives_interval": "5",

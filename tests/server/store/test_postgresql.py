@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -140,6 +141,32 @@ def test_all_servers_see_the_same_secret_and_clock(stores: list[SqlStore]) -> No
     assert times == sorted(times)
 
 
+@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
+def test_a_command_sees_what_it_waited_for_whatever_the_default_isolation_of_the_database(
+    database: str, cluster: Cluster, level: str
+) -> None:
+    name = conninfo_to_dict(database)["dbname"]
+    with cluster.connect("postgres") as connection:
+        setting = f"ALTER DATABASE {name} SET default_transaction_isolation = '{level}'"
+        connection.execute(setting.encode())
+    begun, go_on = threading.Event(), threading.Event()
+
+    def insert_slowly(transaction: Transaction) -> None:
+        begun.set()
+        assert go_on.wait(TIMEOUT_S)
+        transaction.insert_submission(r.submission("s2"))
+
+    with closing(open_store(database)) as first, closing(open_store(database)) as second:
+        put(first, populate)
+        inserted = first.submit(insert_slowly)
+        assert begun.wait(TIMEOUT_S)
+        found = second.submit(lambda transaction: transaction.submission("b", "s2"))
+        _still_waits(found)
+        go_on.set()
+        inserted.result(TIMEOUT_S)
+        assert found.result(TIMEOUT_S) == r.submission("s2")
+
+
 def test_servers_of_a_new_site_may_write_its_first_heartbeat_at_the_same_moment(
     stores: list[SqlStore],
 ) -> None:
@@ -175,7 +202,7 @@ def _run_everywhere(
         future.result(TIMEOUT_S)
 
 
-def _still_waits(future: Future[None]) -> None:
+def _still_waits(future: Future[Any]) -> None:
     with pytest.raises(TimeoutError):
         future.result(0.2)
 

@@ -58,6 +58,10 @@ _SESSION = {
     "tcp_keepalives_count": "4",
 }
 
+_READING = {**_SESSION, "idle_in_transaction_session_timeout": "0"}
+"""The same for readers: they keep no locks, and may wait for the client of a backup, which has the
+server's `idle_timeout_s`."""
+
 _OPENING_KEY = 0x7669_6473_636F_7265  # "vidscore": one server at a time migrates the schema
 
 _LOCK_SITE = text("SELECT pg_advisory_xact_lock(:site)")
@@ -95,7 +99,7 @@ def open_postgresql_store(address: str, maximum_connections: int, *, must_exist:
     except BaseException:
         engine.dispose()
         raise
-    readers = _engine(connect, maximum_connections - 1, pings=True).execution_options(
+    readers = _engine(connect, maximum_connections - 1, reads=True).execution_options(
         isolation_level="REPEATABLE READ", postgresql_readonly=True
     )
     return SqlStore(engine, Sharing(locker(secret), readers, MAXIMUM_GROUP))
@@ -147,7 +151,7 @@ def _connector(address: str) -> Callable[[], Any]:
     return connect
 
 
-def _engine(connect: Callable[[], Any], connections: int, *, pings: bool = False) -> Engine:
+def _engine(connect: Callable[[], Any], connections: int, *, reads: bool = False) -> Engine:
     engine = create_engine(
         "postgresql+psycopg://",
         creator=connect,
@@ -155,13 +159,13 @@ def _engine(connect: Callable[[], Any], connections: int, *, pings: bool = False
         pool_size=connections,
         max_overflow=0,
         pool_timeout=POOL_TIMEOUT_S,
-        pool_pre_ping=pings,  # the database may have been restarted
+        pool_pre_ping=reads,  # the database may have been restarted
         hide_parameters=True,
     )
 
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _: object) -> None:
-        for name, value in _SESSION.items():
+        for name, value in (_READING if reads else _SESSION).items():
             connection.execute("SELECT set_config(%s, %s, false)", (name, value))
         # If it is off, acknowledged frames could be lost.
         connection.execute(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import closing
@@ -295,6 +296,16 @@ def test_a_commit_waits_for_the_disk_even_if_the_database_is_configured_not_to(
         setting = text("SELECT current_setting('synchronous_commit')")
         found = store.submit(lambda t: t._connection.execute(setting).scalar())
         assert found.result(TIMEOUT_S) == "on"
+
+
+def test_a_reader_may_wait_for_the_client_of_a_backup_longer_than_a_writer_may_keep_locks(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(postgresql._SESSION, "idle_in_transaction_session_timeout", "100ms")
+    with closing(open_store(database)) as store, store.read() as reader:
+        secret = reader.secret()
+        time.sleep(0.5)
+        assert reader.secret() == secret
 
 
 def test_a_command_that_waits_too_long_asks_to_try_again(stores: list[SqlStore]) -> None:

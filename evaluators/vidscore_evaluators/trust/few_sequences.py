@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from itertools import groupby
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray
@@ -50,6 +49,8 @@ def share_of(probability: float, sizes: Sequence[int]) -> float:
         probability: From 0 to 1.
         sizes: Number of sequences of each domain that are drawn from.
     """
+    from scipy.special import ndtr, stdtrit  # noqa: PLC0415 - servers start without scipy
+
     stretch, freedom = _stretch_and_freedom(sizes)
     return float(ndtr(stretch * stdtrit(freedom, probability))) if freedom else probability
 
@@ -61,6 +62,8 @@ def probabilities_of(shares: FloatArray, sizes: Sequence[int]) -> FloatArray:
         shares: (N,) shares of draws.
         sizes: Number of sequences of each domain that are drawn from.
     """
+    from scipy.special import ndtri, stdtr  # noqa: PLC0415 - servers start without scipy
+
     stretch, freedom = _stretch_and_freedom(sizes)
     found: FloatArray = stdtr(freedom, ndtri(shares) / stretch) if freedom else shares
     return found

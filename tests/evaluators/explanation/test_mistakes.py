@@ -141,8 +141,12 @@ def test_bands_use_the_same_draws_as_intervals(tmp_path: Path) -> None:
 
 def test_detections_without_confidence_have_no_sweep(tmp_path: Path) -> None:
     material = street(tmp_path, "identity", systems=1)
-    for side in material.contest.systems.values():
-        side.confidences[:] = 1.0
+    sides = {
+        name: replace(side, confidences=np.ones(side.object_count))
+        for name, side in material.contest.systems.items()
+    }
+    contest = replace(material.contest, systems=sides)
+    material = type(material).of(contest, material.evaluators, material.reports)
     assert sweep_confidences(material, material.judges[0]) == []
 
 

@@ -180,6 +180,9 @@ class Settings:
     maximum_tally_bytes: int = _integer(
         256 * MEBIBYTE, "Bytes of the tallies of one stream.", 1 << 40, minimum=MEBIBYTE
     )
+    maximum_report_parts: int = _integer(
+        10_000, "Pairs of a domain and a label in one report, for each 20 thresholds.", 1 << 30
+    )
     minimum_live_interval_ms: int = parameter(
         100,
         "Shortest time between two live reports of a stream.",

@@ -16,6 +16,7 @@ from vidscore_evaluators.report import Report
 from vidscore_evaluators.tally import Tally
 from vidscore_evaluators.tally_bytes import tally_from_bytes
 from vidscore_server.domain.plug_ins import report_of
+from vidscore_server.domain.report_size import refuse_large_report
 from vidscore_server.runtime import offload
 from vidscore_server.settings import Settings
 from vidscore_server.workers import WorkerPool
@@ -136,6 +137,9 @@ class Accumulation:
                 made.append(accumulator.report(unsettled))
                 continue
             whole = await asyncio.to_thread(accumulator.whole, unsettled)
+            await asyncio.to_thread(
+                refuse_large_report, self._settings, accumulator.evaluator, whole
+            )
             made.append(await report_of(self._workers, accumulator.evaluator, whole))
         return made
 

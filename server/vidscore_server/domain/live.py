@@ -177,7 +177,7 @@ class LiveScores:
         reports: list[Report] = []
         if run.frame_count >= definition.policy.minimum_frames:
             tallies = await asyncio.to_thread(run.tallies)
-            reports = await self._scorer.reports(definition.evaluators, tallies)
+            reports = await self._scorer.bounded_reports(definition.evaluators, tallies)
         kept.score = LiveScore(definition, tuple(reports), news.raw.revision, news.raw.partial)
         kept.covers = (basis, run.completed)
 

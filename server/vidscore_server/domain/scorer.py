@@ -43,6 +43,7 @@ from vidscore_server.domain.plug_ins import report_of
 from vidscore_server.domain.policy import SubmittedNames
 from vidscore_server.domain.portions import PartTallies, Place, estimate, places, public_side
 from vidscore_server.domain.private_part import Portion
+from vidscore_server.domain.report_size import refuse_large_report, refuse_many_names
 from vidscore_server.domain.scores import PackedReport, Result, pack_report, submitted_names
 from vidscore_server.domain.truth import TruthStore
 from vidscore_server.errors import WorkFailedError
@@ -142,6 +143,7 @@ class Scorer:
             async for both, came in self._parts(name, plan):
                 checks.append(await asyncio.to_thread(check_names, names, came, ""))
                 submitted |= submitted_names(came)
+                refuse_many_names(self._context.settings, plan.definition, submitted)
                 found = await self._place_tallies(plan.definition, both, runner)
                 await asyncio.to_thread(tallies.add, found)
                 del both, came
@@ -317,6 +319,19 @@ class Scorer:
                 await report_of(self._workers, evaluator, tally)
                 for evaluator, tally in zip(evaluators, tallies, strict=True)
             ]
+
+    async def bounded_reports(
+        self, evaluators: Sequence[Evaluator[Any]], tallies: Sequence[Tally | None]
+    ) -> list[Report]:
+        """The same, for a caller who sees all of them, while a submission receives.
+
+        Raises:
+            LimitError: If one would be too large.
+            WorkFailedError: As `reports` does.
+        """
+        for evaluator, tally in zip(evaluators, tallies, strict=True):
+            await asyncio.to_thread(refuse_large_report, self._context.settings, evaluator, tally)
+        return await self.reports(evaluators, tallies)
 
     async def hourly_curves(
         self, evaluators: Sequence[Evaluator[Any]], truth: Annotations, detections: Annotations

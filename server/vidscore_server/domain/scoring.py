@@ -23,6 +23,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from vidscore_evaluators.errors import LimitError
 from vidscore_server.domain.appends import with_warnings
 from vidscore_server.domain.benchmarks import Benchmarks
 from vidscore_server.domain.context import Context, audit_server
@@ -53,6 +54,11 @@ INTERRUPTED_MESSAGE = (
 FAILED_MESSAGE = (
     "The server could not score it; the organiser finds details in the server's log. No frame is "
     "lost: `vidscore submission retry` has it scored again."
+)
+
+TOO_LARGE_MESSAGE = (
+    "Its report would have scores of too many domains and labels; the limit {limit} of the server "
+    "is {maximum}. Submit it without labels that the benchmark does not have."
 )
 
 
@@ -254,6 +260,10 @@ class Scheduler:
         except TimeoutError:
             log(logging.ERROR, "scoring took too long", submission=str(name))
             await self._leases.write(partial(self._fail, name, Event.SCORING_TIMED_OUT))
+        except LimitError as error:  # it has no data, and another attempt would fail alike
+            log(logging.ERROR, "scoring refused", submission=str(name), reason=str(error))
+            told = TOO_LARGE_MESSAGE.format(limit=error.limit, maximum=error.maximum)
+            await self._leases.write(partial(self._fail, name, Event.SCORING_FAILED, told=told))
         except Exception as error:  # noqa: BLE001 - whatever it is, the submission must end
             if _is_cut_off(error):
                 # It stays in `scoring`: the next round finds it there, as after a server's death.
@@ -287,18 +297,23 @@ class Scheduler:
         self._ended(transaction, replace(record, warnings=warnings), event)
         move_board(transaction, definition, name.benchmark, now)
 
-    def _fail(self, name: SubmissionName, event: Event, transaction: Transaction) -> None:
+    def _fail(
+        self,
+        name: SubmissionName,
+        event: Event,
+        transaction: Transaction,
+        told: str = FAILED_MESSAGE,
+    ) -> None:
         record = transaction.submission(*name)
         if record is not None and record.state is SubmissionState.SCORING:
             self._leases.end(transaction, _work(name))
-            self._ended(transaction, record, event)
+            self._ended(transaction, record, event, told)
 
     def _ended(
-        self, transaction: Transaction, record: SubmissionRecord, event: Event
+        self, transaction: Transaction, record: SubmissionRecord, event: Event, told: str = ""
     ) -> SubmissionRecord:
         now = self._context.clock()
-        failed = event in {Event.SCORING_FAILED, Event.SCORING_TIMED_OUT}
-        changed = move(record, event, now, FAILED_MESSAGE if failed else "")
+        changed = move(record, event, now, told)
         transaction.update_submission(changed)
         audit_server(transaction, now, changed.state_reason, str(_name(record)))
         return changed

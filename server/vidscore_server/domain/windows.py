@@ -119,7 +119,7 @@ class Windows:
         if not truth.frame_count:
             return None
         tallies = await self._scorer.tallies(evaluators, truth, detections)
-        reports = await self._scorer.reports(evaluators, tallies)
+        reports = await self._scorer.bounded_reports(evaluators, tallies)
         curves = await self._scorer.hourly_curves(evaluators, truth, detections)
         return ScoreWindow(truth.frame_count, tuple(map(with_curves, reports, curves)))
 

@@ -101,6 +101,16 @@ def usable_evaluators() -> Iterator[EvaluatorClass]:
             yield evaluator_class(name)
 
 
+def unused_plug_ins() -> tuple[str, ...]:
+    """A sentence for each evaluator of a plug-in that has the name of a built-in one."""
+    return tuple(
+        f"the evaluator {name!r} of {_distributions(points)} is never used: vidscore has one of "
+        "this name"
+        for name, points in _plug_ins().items()
+        if name in _BUILT_IN
+    )
+
+
 def _advice(name: str) -> str:
     """Advice about a name that no evaluator has; it may be that of a preset or a measure."""
     # The presets module imports this one.

@@ -26,6 +26,7 @@ from vidscore_evaluators.registry import (
     create_evaluator,
     evaluator_class,
     evaluator_names,
+    unused_plug_ins,
     usable_evaluators,
 )
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
@@ -102,6 +103,9 @@ def test_a_plug_in_cannot_take_the_name_of_a_built_in_one(points: list[EntryPoin
     points.append(_point("spotgeo", "tests.evaluators.toy:Toy"))
     assert evaluator_class("spotgeo") is not Toy
     assert evaluator_names().count("spotgeo") == 1
+    assert unused_plug_ins() == (
+        "the evaluator 'spotgeo' of some-plugin is never used: vidscore has one of this name",
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
@@ -177,3 +179,13 @@ def test_a_plug_in_that_cannot_be_loaded_does_not_hide_the_others(
     assert sentences == [
         "evaluator broken cannot be loaded (ModuleNotFoundError: No module named 'no_such_module')"
     ]
+
+
+def test_a_plug_in_with_the_name_of_a_built_in_evaluator_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    point = EntryPoint("f1", "theirs:F1", registry.ENTRY_POINT_GROUP)
+    vars(point).update(dist=SimpleNamespace(name="theirs"))
+    monkeypatch.setattr(registry, "_plug_ins", lambda: {"f1": [point]})
+    said = run("evaluators").stderr
+    assert "Warning: the evaluator 'f1' of theirs is never used: vidscore has one of" in said

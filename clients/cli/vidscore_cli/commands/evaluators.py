@@ -44,7 +44,7 @@ def evaluators(name: str | None, presets_alone: bool, format_: str, output: str)
     """
     from vidscore_cli.evaluator_tables import all_evaluators, all_presets, one_evaluator, one_preset
     from vidscore_evaluators.presets import Preset, preset_names, write_preset
-    from vidscore_evaluators.registry import evaluator_names
+    from vidscore_evaluators.registry import evaluator_names, unused_plug_ins
 
     check_output(output)
     chosen = None if name is None else _find(name)
@@ -61,7 +61,7 @@ def evaluators(name: str | None, presets_alone: bool, format_: str, output: str)
         listing = [describe_preset(preset) for preset in presets], all_presets(presets)
         if not presets_alone:
             classes, unusable = load_all(evaluator_names())
-            broken = [*unusable, *broken]
+            broken = [*unusable, *unused_plug_ins(), *broken]
             table = all_evaluators(classes, listing[1])
             listing = [describe(one) for one in classes], table
         for line in broken:

@@ -112,7 +112,7 @@ type SubmissionScore struct {
 	Report *Report
 	// Partial is whether the truth was not complete; frames without truth were left out.
 	Partial bool
-	// Current is whether it is the newest score of its evaluator.
+	// Current is whether it is the one score of its evaluator to show.
 	Current bool
 }
 

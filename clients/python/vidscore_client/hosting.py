@@ -279,7 +279,7 @@ class SubmissionScore:
         truth_revision: Revision of the truth, for organisers only; otherwise 0.
         report: The visible part of the report.
         partial: Whether the truth was incomplete, so that frames without truth were left out.
-        current: Whether it is its evaluator's newest score.
+        current: Whether it is the one score of its evaluator to show.
         private_report: The visible report over the private sequences; None if there are none, or it
             is hidden.
         public_report: The report over all others, for organisers only; for others, it is `report`.

@@ -228,7 +228,7 @@ pub struct SubmissionScore {
     pub report: Report,
     /// Whether the truth was not complete; frames without truth were left out.
     pub partial: bool,
-    /// Whether it is the newest score of its evaluator.
+    /// Whether it is the one score of its evaluator to show.
     pub current: bool,
 }
 

@@ -86,7 +86,7 @@ export interface SubmissionScore {
   readonly report: Report;
   /** Whether the truth was not complete; frames without truth were left out. */
   readonly partial: boolean;
-  /** Whether it is the newest score of its evaluator. */
+  /** Whether it is the one score of its evaluator to show. */
   readonly current: boolean;
 }
 

@@ -86,7 +86,7 @@ struct SubmissionScore {
   std::int64_t truth_revision = 0;  ///< Revision of the truth, for organisers; otherwise 0.
   Report report;                    ///< The part of the report that the caller may see.
   bool partial = false;             ///< Whether frames without truth were left out.
-  bool current = false;             ///< Whether it is the newest score of its evaluator.
+  bool current = false;             ///< Whether it is the one score of its evaluator to show.
 };
 
 /// A submission at a revision, and the scores that may be seen then.

@@ -1904,7 +1904,8 @@ type SubmissionScore struct {
 	Report *Report `protobuf:"bytes,4,opt,name=report,proto3" json:"report,omitempty"`
 	// Whether the truth was incomplete: frames without truth were left out.
 	Partial bool `protobuf:"varint,5,opt,name=partial,proto3" json:"partial,omitempty"`
-	// Whether it is the newest of its evaluator.
+	// Whether it is the one of its evaluator to show: under the rules and the ground truth of the
+	// board, or else the newest.
 	Current bool `protobuf:"varint,6,opt,name=current,proto3" json:"current,omitempty"`
 	// The report over the private sequences, as far as it is visible to the caller; absent: the
 	// benchmark has none, or it is not visible. Callers other than organisers see it once the

@@ -77,9 +77,10 @@ type SubmissionServiceClient interface {
 	SealSubmission(ctx context.Context, in *SealSubmissionRequest, opts ...grpc.CallOption) (*SealSubmissionResponse, error)
 	// CancelSubmission cancels a submission.
 	CancelSubmission(ctx context.Context, in *CancelSubmissionRequest, opts ...grpc.CallOption) (*CancelSubmissionResponse, error)
-	// RetrySubmission scores a failed submission again; it returns to the sealed state and does not
-	// count against the team's quota again. FAILED_PRECONDITION with the reason NOT_FAILED in any
-	// other state.
+	// RetrySubmission scores a failed submission again; it returns to the sealed state and takes the
+	// place in the team's quota that it gave back when it failed. RESOURCE_EXHAUSTED with the reason
+	// QUOTA_EXCEEDED if another submission has taken that, unless an organiser asks.
+	// FAILED_PRECONDITION with the reason NOT_FAILED in any other state.
 	RetrySubmission(ctx context.Context, in *RetrySubmissionRequest, opts ...grpc.CallOption) (*RetrySubmissionResponse, error)
 	// ChooseSubmission chooses a submission for the final order of a benchmark with private sequences,
 	// or takes the choice back, until the benchmark closes. RESOURCE_EXHAUSTED with the
@@ -372,9 +373,10 @@ type SubmissionServiceServer interface {
 	SealSubmission(context.Context, *SealSubmissionRequest) (*SealSubmissionResponse, error)
 	// CancelSubmission cancels a submission.
 	CancelSubmission(context.Context, *CancelSubmissionRequest) (*CancelSubmissionResponse, error)
-	// RetrySubmission scores a failed submission again; it returns to the sealed state and does not
-	// count against the team's quota again. FAILED_PRECONDITION with the reason NOT_FAILED in any
-	// other state.
+	// RetrySubmission scores a failed submission again; it returns to the sealed state and takes the
+	// place in the team's quota that it gave back when it failed. RESOURCE_EXHAUSTED with the reason
+	// QUOTA_EXCEEDED if another submission has taken that, unless an organiser asks.
+	// FAILED_PRECONDITION with the reason NOT_FAILED in any other state.
 	RetrySubmission(context.Context, *RetrySubmissionRequest) (*RetrySubmissionResponse, error)
 	// ChooseSubmission chooses a submission for the final order of a benchmark with private sequences,
 	// or takes the choice back, until the benchmark closes. RESOURCE_EXHAUSTED with the

@@ -207,9 +207,10 @@ class SubmissionServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def RetrySubmission(self, request, context):
-        """RetrySubmission scores a failed submission again; it returns to the sealed state and does not
-        count against the team's quota again. FAILED_PRECONDITION with the reason NOT_FAILED in any
-        other state.
+        """RetrySubmission scores a failed submission again; it returns to the sealed state and takes the
+        place in the team's quota that it gave back when it failed. RESOURCE_EXHAUSTED with the reason
+        QUOTA_EXCEEDED if another submission has taken that, unless an organiser asks.
+        FAILED_PRECONDITION with the reason NOT_FAILED in any other state.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

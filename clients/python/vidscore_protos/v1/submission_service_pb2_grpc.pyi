@@ -70,9 +70,10 @@ class SubmissionServiceStub:
     CancelSubmission: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.CancelSubmissionRequest, _submission_service_pb2.CancelSubmissionResponse]
     """CancelSubmission cancels a submission."""
     RetrySubmission: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.RetrySubmissionRequest, _submission_service_pb2.RetrySubmissionResponse]
-    """RetrySubmission scores a failed submission again; it returns to the sealed state and does not
-    count against the team's quota again. FAILED_PRECONDITION with the reason NOT_FAILED in any
-    other state.
+    """RetrySubmission scores a failed submission again; it returns to the sealed state and takes the
+    place in the team's quota that it gave back when it failed. RESOURCE_EXHAUSTED with the reason
+    QUOTA_EXCEEDED if another submission has taken that, unless an organiser asks.
+    FAILED_PRECONDITION with the reason NOT_FAILED in any other state.
     """
     ChooseSubmission: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.ChooseSubmissionRequest, _submission_service_pb2.ChooseSubmissionResponse]
     """ChooseSubmission chooses a submission for the final order of a benchmark with private sequences,
@@ -154,9 +155,10 @@ class SubmissionServiceAsyncStub(SubmissionServiceStub):
     CancelSubmission: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.CancelSubmissionRequest, _submission_service_pb2.CancelSubmissionResponse]  # type: ignore[assignment]
     """CancelSubmission cancels a submission."""
     RetrySubmission: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.RetrySubmissionRequest, _submission_service_pb2.RetrySubmissionResponse]  # type: ignore[assignment]
-    """RetrySubmission scores a failed submission again; it returns to the sealed state and does not
-    count against the team's quota again. FAILED_PRECONDITION with the reason NOT_FAILED in any
-    other state.
+    """RetrySubmission scores a failed submission again; it returns to the sealed state and takes the
+    place in the team's quota that it gave back when it failed. RESOURCE_EXHAUSTED with the reason
+    QUOTA_EXCEEDED if another submission has taken that, unless an organiser asks.
+    FAILED_PRECONDITION with the reason NOT_FAILED in any other state.
     """
     ChooseSubmission: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.ChooseSubmissionRequest, _submission_service_pb2.ChooseSubmissionResponse]  # type: ignore[assignment]
     """ChooseSubmission chooses a submission for the final order of a benchmark with private sequences,
@@ -295,9 +297,10 @@ class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _submission_service_pb2.RetrySubmissionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_submission_service_pb2.RetrySubmissionResponse, _abc.Awaitable[_submission_service_pb2.RetrySubmissionResponse]]:
-        """RetrySubmission scores a failed submission again; it returns to the sealed state and does not
-        count against the team's quota again. FAILED_PRECONDITION with the reason NOT_FAILED in any
-        other state.
+        """RetrySubmission scores a failed submission again; it returns to the sealed state and takes the
+        place in the team's quota that it gave back when it failed. RESOURCE_EXHAUSTED with the reason
+        QUOTA_EXCEEDED if another submission has taken that, unless an organiser asks.
+        FAILED_PRECONDITION with the reason NOT_FAILED in any other state.
         """
 
     @_abc_1.abstractmethod

@@ -10,7 +10,7 @@ import java.time.Instant;
  * @param truthRevision revision of the truth; only for organisers, otherwise 0
  * @param report the part of the report that the caller may see
  * @param partial whether the truth was not complete; frames without truth were left out
- * @param current whether it is the newest score of its evaluator
+ * @param current whether it is the one score of its evaluator to show
  */
 public record SubmissionScore(
     String name,

@@ -35,6 +35,7 @@ def dask_executor(address: str | None, workers: int | None) -> Iterator[Executor
     Raises:
         MissingExtraError: If Dask is not installed.
         OSError: If the scheduler cannot be reached.
+        ClusterLostError: If the cluster of this machine cannot start.
     """
     try:
         from distributed import Client, LocalCluster
@@ -48,14 +49,20 @@ def dask_executor(address: str | None, workers: int | None) -> Iterator[Executor
         return
     spawn_context()  # for Dask's processes, too
     with terminal_signals_blocked():  # also in the thread that starts processes
-        cluster = LocalCluster(
-            n_workers=workers or os.cpu_count() or 1,
-            threads_per_worker=1,
-            dashboard_address=None,
-            # Even without a dashboard, a scheduler serves a page: use a free port.
-            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
-            silence_logs=logging.CRITICAL,
-        )
+        try:
+            cluster = LocalCluster(
+                n_workers=workers or os.cpu_count() or 1,
+                threads_per_worker=1,
+                dashboard_address=None,
+                # Even without a dashboard, a scheduler serves a page: use a free port.
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+                silence_logs=logging.CRITICAL,
+            )
+        except RuntimeError as error:  # its cause stays in the process that could not start
+            raise ClusterLostError(
+                f"the Dask cluster cannot start on this machine ({error}): it may lack memory, or "
+                "room in /dev/shm; --workers without --dask needs less"
+            ) from error
     with cluster, Client(cluster, set_as_default=False) as client:
         yield client.get_executor(pure=False)
 

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from tests.clients.cli.helpers import BINARY, run, run_binary
@@ -66,6 +67,22 @@ def test_local_processes_write_what_one_process_writes() -> None:
     done = run_binary(*DATA, "--dask", "local", "--workers", "2", "--run-folder", "run")
     assert (done.returncode, done.stdout, done.stderr) == wanted()
     assert list(Path("run").glob("*.tally"))
+
+
+@pytest.mark.usefixtures("scene")
+def test_a_local_cluster_that_cannot_start_is_not_an_internal_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As where /dev/shm is read-only: Dask does not say why."""
+
+    def refuse(**_: object) -> NoReturn:
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr("distributed.LocalCluster", refuse)
+    done = run(*DATA, "--dask", "local")
+    assert done.exit_code == 3
+    [line] = done.stderr.splitlines()
+    assert "cannot start on this machine (Nanny failed to start.)" in line
 
 
 @pytest.mark.usefixtures("scene")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, TypeVar
 
 from msgspec import Struct
-from sqlalchemy import Executable, Table, bindparam, delete, func, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Executable, bindparam, delete, func, select
 
 from vidscore_server.store import tables as t
 from vidscore_server.store.appends import Appends
 from vidscore_server.store.lookups import find_submission_id
-from vidscore_server.store.prepared import Prepared
+from vidscore_server.store.prepared import Prepared, put_row
 from vidscore_server.store.records import LiveClockRecord, LiveFrameRecord
 from vidscore_server.store.tables import RecordReader, from_values, to_row
 
@@ -20,20 +18,6 @@ Record = TypeVar("Record", bound=Struct)
 
 _CLOCK_NAMES = LiveClockRecord.__struct_fields__
 _FRAME_NAMES = LiveFrameRecord.__struct_fields__
-
-
-def _put(table: Table, names: tuple[str, ...]) -> Callable[[str], Executable]:
-    """A statement that adds a row, or replaces the one that has its key."""
-
-    def build(dialect: str) -> Executable:
-        insert = postgresql.insert if dialect == "postgresql" else sqlite.insert
-        values: dict[str, Any] = {name: bindparam(name) for name in ("submission_id", *names)}
-        added = insert(table).values(values)
-        keys = list(table.primary_key.columns)
-        changed = {name: added.excluded[name] for name in names if table.c[name] not in keys}
-        return added.on_conflict_do_update(index_elements=keys, set_=changed)
-
-    return build
 
 
 def _build_clock(_: str) -> Executable:
@@ -53,8 +37,8 @@ def _build_frame(_: str) -> Executable:
 
 _CLOCK = Prepared(_build_clock)
 _FRAME = Prepared(_build_frame)
-_PUT_CLOCK = Prepared(_put(t.live_clocks, _CLOCK_NAMES))
-_PUT_FRAME = Prepared(_put(t.live_frames, _FRAME_NAMES))
+_PUT_CLOCK = Prepared(put_row(t.live_clocks, ("submission_id", *_CLOCK_NAMES)))
+_PUT_FRAME = Prepared(put_row(t.live_frames, ("submission_id", *_FRAME_NAMES)))
 
 _NOWHERE = (1 << 63) - 1
 """A position after every other."""

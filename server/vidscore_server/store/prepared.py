@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, Dialect, Executable, bindparam
+from sqlalchemy import BindParameter, Connection, Dialect, Executable, Table, bindparam
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
 Row = Mapping[str, Any]
@@ -73,6 +74,24 @@ class Prepared:
         if found is None:
             found = self._compiled[dialect.name] = _compiled(self._build(dialect.name), dialect)
         return found
+
+
+def put_row(table: Table, names: Sequence[str]) -> Callable[[str], Executable]:
+    """Builds the statement that adds a row, or replaces the one that has its key.
+
+    Args:
+        table: The table.
+        names: Its columns, each with a parameter of its name.
+    """
+
+    def build(dialect: str) -> Executable:
+        insert = postgresql.insert if dialect == "postgresql" else sqlite.insert
+        added = insert(table).values({name: bindparam(name) for name in names})
+        keys = list(table.primary_key.columns)
+        changed = {name: added.excluded[name] for name in names if table.c[name] not in keys}
+        return added.on_conflict_do_update(index_elements=keys, set_=changed)
+
+    return build
 
 
 class PreparedBlocks:

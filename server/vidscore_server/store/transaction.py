@@ -9,13 +9,13 @@ from typing import Any
 
 from msgspec.structs import replace
 from sqlalchemy import ColumnElement, Table, and_, case, delete, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from vidscore_server.store import tables as t
 from vidscore_server.store.dump import load_rows
 from vidscore_server.store.errors import AlreadyExistsError, NotFoundError
 from vidscore_server.store.live import LiveWriter
+from vidscore_server.store.prepared import Prepared, put_row
 from vidscore_server.store.reader import Reader
 from vidscore_server.store.records import (
     HIDDEN,
@@ -38,6 +38,8 @@ from vidscore_server.store.records import (
 from vidscore_server.store.removal import delete_frames, delete_remains, delete_team
 from vidscore_server.store.tables import from_row, to_microseconds, to_row
 
+_PUT_SITE = Prepared(put_row(t.site, ("name", "value")))
+
 
 class Transaction(LiveWriter, Reader):
     """A writable state; mutators raise `NotFoundError` for missing rows."""
@@ -46,13 +48,7 @@ class Transaction(LiveWriter, Reader):
         """Store the site's heartbeat; servers may do so at the same moment, even the first time."""
         times = (record.quiet_from, record.beat_time)
         value = json.dumps([to_microseconds(time) for time in times]).encode()
-        insert_into = (
-            postgresql.insert if self._connection.dialect.name == "postgresql" else sqlite.insert
-        )
-        statement = insert_into(t.site).values(name=t.SERVING, value=value)
-        self._connection.execute(
-            statement.on_conflict_do_update(index_elements=[t.site.c.name], set_={"value": value})
-        )
+        _PUT_SITE.run(self._connection, {"name": t.SERVING, "value": value})
 
     def insert_benchmark(self, record: BenchmarkRecord) -> None:
         """Add a benchmark."""

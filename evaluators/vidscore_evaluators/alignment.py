@@ -10,7 +10,7 @@ no batch listed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from operator import lt
@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from vidscore_evaluators.annotations import (
     Annotations,
@@ -42,6 +42,7 @@ from vidscore_evaluators.arrays import (
 )
 from vidscore_evaluators.errors import FAULTS_PER_KIND, Fault, SpecificationError
 from vidscore_evaluators.keys import packed_columns
+from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.names import did_you_mean, first_of
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
 
@@ -51,6 +52,7 @@ _NAMES_LISTED = 5
 """Maximum number of known names that the fault of an unknown one lists."""
 
 Result = TypeVar("Result")
+Value = TypeVar("Value")
 
 
 class Cache:
@@ -99,6 +101,33 @@ class Aligned:
             listed=self.listed[rows],
             detected=self.detected[rows],
         )
+
+
+def read_only(value: Value) -> Value:
+    """Annotations or aligned sides, as views that cannot be written to; other values as they are.
+
+    Several hold the arrays: an evaluator of a plug-in and all other evaluators, or the caller of
+    `vidscore_evaluators.read` and reports that compute digests and warnings later. Views of aligned
+    sides have a cache of their own.
+    """
+    viewed: Any = value
+    if isinstance(value, Aligned):
+        sides = read_only(value.truth), read_only(value.detections)
+        viewed = Aligned(*sides, _viewed(value.listed), _viewed(value.detected))
+    elif isinstance(value, Annotations | Masks):
+        viewed = replace(value, **{name: _viewed(own) for name, own in asdict(value).items()})
+    return viewed  # type: ignore[no-any-return]  # of the type that was given
+
+
+def _viewed(value: Any) -> Any:
+    """A field of annotations; an array as a view that cannot be written to."""
+    if isinstance(value, np.ndarray):
+        view = value.view()
+        view.setflags(write=False)
+        return view
+    if isinstance(value, Mapping):
+        return {name: _viewed(column) for name, column in value.items()}
+    return read_only(value)
 
 
 def align(truth: Annotations, detections: Annotations) -> Aligned:

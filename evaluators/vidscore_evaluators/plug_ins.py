@@ -16,12 +16,11 @@ from typing import Any
 
 from msgspec import structs
 
-from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.alignment import Aligned, read_only
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, ParameterError, PlugInError
 from vidscore_evaluators.evaluator import Evaluator, Growth, Measure, Unit
 from vidscore_evaluators.outcome_table import Outcomes
-from vidscore_evaluators.read_only import read_only
 from vidscore_evaluators.report import Block, Number, ReportWarning, Scores
 from vidscore_evaluators.tally import Table
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
-from vidscore_evaluators.alignment import resolve
+from vidscore_evaluators.alignment import read_only, resolve
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.arguments import check_arguments
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
@@ -29,7 +29,6 @@ from vidscore_evaluators.preparation import (
     prepare,
     scaled,
 )
-from vidscore_evaluators.read_only import read_only
 from vidscore_evaluators.registry import usable_evaluators
 from vidscore_evaluators.remote_files import data_path
 from vidscore_evaluators.report import Report, with_warnings

@@ -13,11 +13,8 @@ import numpy as np
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.report import Report
-from vidscore_evaluators.trust.few_sequences import domain_sizes, interval_of
+from vidscore_evaluators.trust.few_sequences import LEAST_SEQUENCES, domain_sizes, interval_of
 from vidscore_evaluators.trust.resampling import COVERAGE, DRAWS, Interval, draw_sequences
-
-LEAST_SEQUENCES = 6
-"""Number of sequences below which an interval says too little to be shown."""
 
 SEED = 1
 

@@ -98,7 +98,7 @@ class Contest(Struct, frozen=True, dict=True):
         for detections in self.systems.values():
             check_system(evaluators, self.truth, detections, self.specification)
 
-    @property
+    @cached_property
     def sequences(self) -> list[SequenceKey]:
         """Sequences of the truth that have a frame, in ascending order."""
         used = np.unique(self.truth.frame_sequences).tolist()

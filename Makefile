@@ -301,14 +301,15 @@ robustness: $(INSTALLED) $(FUZZER_INSTALLED) ## campaign: faults of disks and ne
 	@SEED=$(SEED) EFFORT=$(EFFORT) $(BIN)/python -m pytest $(PARALLEL) $(UNLIMITED) -m campaign \
 		$(if $(CAMPAIGN),tests/campaigns/test_$(CAMPAIGN).py,--ignore tests/campaigns/test_planted.py tests/campaigns) $(PYTEST_ARGS)
 
-# The tests of a file share a process, because they share things that take long to make: instrumented
-# readers, a library with a sanitizer. Long runs against a model are in the nightly run; the suites
-# have short ones. The longest campaigns begin first, so that they do not run alone at the end.
-LONGEST_FAULTS := $(addprefix tests/campaigns/test_,network.py sanitized_loops.py)
+# Tests that share what takes long to make (instrumented readers, a library with a sanitizer, the
+# clients) are a group and share a process. The longest campaigns begin first, so that they do not run
+# alone at the end, and the many short ones fill the gaps. Long runs against a model are in the nightly
+# run; the suites have short ones.
+LONGEST_FAULTS := $(addprefix tests/campaigns/test_,sanitized_loops.py network.py fuzzing.py)
 FAULTS := $(LONGEST_FAULTS) tests/crash $(filter-out $(LONGEST_FAULTS) %_planted.py,$(wildcard tests/campaigns/test_*.py))
 faults: $(INSTALLED) $(FUZZER_INSTALLED) ## crashes of servers and all robustness campaigns, at their short settings
 	@CRASHES=$(CRASHES) SEED=$(SEED) EFFORT=$(EFFORT) \
-		$(BIN)/python -m pytest $(WAITING) --dist loadfile --no-loadscope-reorder $(UNLIMITED) -m campaign \
+		$(BIN)/python -m pytest $(WAITING) --dist loadgroup --no-loadscope-reorder $(UNLIMITED) -m campaign \
 		$(FAULTS) $(PYTEST_ARGS)
 
 planted-test: $(INSTALLED) $(FUZZER_INSTALLED) ## long campaign: each robustness campaign finds the bugs that are planted for it

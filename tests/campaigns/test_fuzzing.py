@@ -18,6 +18,7 @@ from tools.campaign_record import record
 
 
 @pytest.mark.campaign
+@pytest.mark.xdist_group("instrumented readers")
 @pytest.mark.parametrize("name", MODULES)
 def test_every_input_gives_a_result_or_an_error_with_a_place(name: str, tmp_path: Path) -> None:
     fuzzed = fuzz(name, tmp_path)

@@ -25,7 +25,7 @@ from tests.conformance.stage import BENCHMARK
 from tools.campaign_record import record
 from tools.clients import CLIENTS, LANGUAGES, MissingToolchainError, required
 
-pytestmark = pytest.mark.campaign
+pytestmark = [pytest.mark.campaign, pytest.mark.xdist_group("clients")]
 
 KINDS: Mapping[str, Callable[[Life], None]] = {
     "stream": Life.stream,

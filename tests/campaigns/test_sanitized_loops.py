@@ -21,7 +21,7 @@ from tests.campaigns.settings import SEED
 from tests.support.tree import ROOT
 from tools.campaign_record import record
 
-pytestmark = pytest.mark.campaign
+pytestmark = [pytest.mark.campaign, pytest.mark.xdist_group("sanitized loops")]
 
 CAMPAIGN = "sanitized loops"
 TARGETS = ("masks", "coco-json", "mots", "append-batch", "spotgeo-json", "generic-csv")

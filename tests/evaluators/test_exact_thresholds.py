@@ -280,6 +280,7 @@ def test_the_tolerance_has_its_stated_size() -> None:
         assert score("coco", truth, found, threshold_tolerance=tolerance).value("ap_50") == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["motchallenge", "standard"])
 def test_removal_before_matching_allows_for_rounding_too(rule: str) -> None:
     """A distractor at an IoU of exactly 1/2 with decimals removes its detection."""

@@ -55,6 +55,7 @@ def test_warnings_go_to_standard_error_in_every_format(
     assert "Warning" not in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [["outcomes"], ["render", "--output", "pictures"]])
 def test_outcomes_and_pictures_have_the_warnings_of_scores(
     truth: str, wrong: str, more: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

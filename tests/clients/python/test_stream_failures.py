@@ -181,6 +181,7 @@ def test_a_finish_that_times_out_may_be_called_again(streaming: Streaming) -> No
         assert stream.finish()[0].value("frames") == 1
 
 
+@pytest.mark.slow
 def test_a_stream_over_its_timeout_gives_a_deadline_error(streaming: Streaming) -> None:
     go_on = threading.Event()
     # On a busy machine the time may be over before the stream is open.

@@ -103,6 +103,7 @@ async def test_a_benchmark_restored_in_parts_equals_the_backup(
     assert held(await export(client, BENCHMARK)) == held(data)
 
 
+@pytest.mark.slow
 async def test_a_half_restored_benchmark_is_invisible_and_blocks_nobody(
     site: Hosted, half_way: HalfWayImport, tmp_path: Path
 ) -> None:

@@ -84,6 +84,7 @@ async def freed(hosted: Hosted, folder: Path, *, left: tuple[int, int, int]) -> 
     assert stored(folder) == left
 
 
+@pytest.mark.slow
 async def test_half_stored_truth_is_invisible_and_blocks_nobody(
     site: Hosted, half_way: HalfWayUpload, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from vidscore_cli.bridge.access import BrokerAccess
 from vidscore_cli.bridge.nats import NatsSource
 
 
+@pytest.mark.slow
 def test_an_absent_broker_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
     host = f"127.0.0.1:{free_port()}"
     source = NatsSource(BrokerAccess(urlsplit(f"nats://{host}/found")), "bridge")

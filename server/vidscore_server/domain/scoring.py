@@ -4,22 +4,25 @@
        +------------------------------------^ |
        ^- a server, worker or lease was lost -+
 
-The truth's revision is fixed when scoring starts. One server at a time scores a submission, under
-a lease; a submission in `scoring` without a lease, after a restart or because its server has died,
-is scored again. A death does not count as a failure of the submission, but the submission may be
-its cause: after two deaths it is scored alone, after all others, with growing pauses, and is never
-given up because of them. Only failures of the work itself count towards the setting
-`scoring_attempts`.
+Teams take turns, so that one which submits much delays no other. The truth's revision is fixed when
+scoring starts. One server at a time scores a submission, under a lease; a submission in `scoring`
+without a lease, after a restart or because its server has died, is scored again. A death does not
+count as a failure of the submission, but the submission may be its cause: after two deaths it is
+scored alone, after all others, with growing pauses, and is never given up because of them. Only
+failures of the work itself count towards the setting `scoring_attempts`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
+from operator import itemgetter
 
 from msgspec.structs import replace
 
@@ -40,6 +43,9 @@ from vidscore_server.runtime import failpoint
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreDamagedError, StoreError
 from vidscore_server.store.records import SubmissionRecord, SubmissionState
+
+Team = tuple[str, str]
+"""Its benchmark and its name."""
 
 ALONE_AFTER = 2
 """Number of deaths during its scoring after which a submission is scored alone."""
@@ -82,6 +88,8 @@ class Scheduler:
         self._running: dict[SubmissionName, asyncio.Task[None]] = {}
         self._looked_at: dict[SubmissionName, int] = {}
         self._failures: Counter[SubmissionName] = Counter()
+        self._begun: dict[Team, int] = {}
+        self._turns = itertools.count(1)
         self._alone: SubmissionName | None = None
 
     async def advance(self) -> None:
@@ -94,6 +102,8 @@ class Scheduler:
         self._failures = Counter(
             {name: count for name, count in self._failures.items() if name in unfinished}
         )
+        teams = set(map(_team, records))
+        self._begun = {team: turn for team, turn in self._begun.items() if team in teams}
         if self._alone in self._running:
             return
         self._alone = None
@@ -133,13 +143,31 @@ class Scheduler:
                 await self._context.write(partial(self._release, name))
 
     def _unfinished(self, reader: Reader) -> list[SubmissionRecord]:
-        """Unfinished submissions, except those that another server scores."""
+        """Unfinished submissions in turn, except those that another server scores."""
         elsewhere = self._leases.elsewhere(reader)
         return [
             record
-            for record in reader.submissions_in(UNFINISHED)
+            for record in self._in_turn(reader.submissions_in(UNFINISHED))
             if _work(_name(record)) not in elsewhere
         ]
+
+    def _in_turn(self, records: Iterable[SubmissionRecord]) -> list[SubmissionRecord]:
+        """Order submissions so that teams take turns.
+
+        The first of each team come before all second ones; of these, those of the teams that have
+        waited longest since this server began to score one of theirs.
+
+        Args:
+            records: Unfinished submissions, oldest first. Those that are scored now, on any
+                server, are the first of their team.
+        """
+        counts = Counter[Team]()
+        turns = []
+        for record in sorted(records, key=lambda one: one.state is not SubmissionState.SCORING):
+            team = _team(record)
+            turns.append((counts[team], self._begun.get(team, 0), record))
+            counts[team] += 1
+        return [record for *_, record in sorted(turns, key=itemgetter(0, 1))]
 
     def _release(self, name: SubmissionName, transaction: Transaction) -> None:
         """Put a submission back for scoring, after its scoring stopped without a death."""
@@ -163,6 +191,7 @@ class Scheduler:
         if changed is not None:
             self._context.changes.tell(name)
         if revision is not None:
+            self._begun[_team(record)] = next(self._turns)
             task = asyncio.create_task(self._run_to_completion(name, revision))
             self._running[name] = task
             task.add_done_callback(lambda _: self._running.pop(name, None))
@@ -321,6 +350,10 @@ class Scheduler:
 
 def _name(record: SubmissionRecord) -> SubmissionName:
     return SubmissionName(record.benchmark, record.submission)
+
+
+def _team(record: SubmissionRecord) -> Team:
+    return record.benchmark, record.team
 
 
 def _interrupted(record: SubmissionRecord, now: datetime) -> SubmissionRecord:

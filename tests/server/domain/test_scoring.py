@@ -34,6 +34,7 @@ from vidscore_protos.v1 import (
 from vidscore_server.api.batches import read_batch
 from vidscore_server.api.convert import write_report
 from vidscore_server.domain.batches import BatchRules
+from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.scoring import Scheduler
 from vidscore_server.errors import WorkerLostError
 from vidscore_server.settings import Settings
@@ -209,6 +210,31 @@ async def test_scoring_over_the_time_limit_ends_in_failed(tmp_path: Path) -> Non
         await hosted.red.submit(DETECTIONS)
         ended = await hosted.red.ended()
         assert ended.submission.state_reason == "scoring_timed_out"
+
+
+async def test_teams_take_turns_however_much_one_submits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began = list[str]()
+    score = Scheduler._score
+
+    async def scored(scheduler: Scheduler, name: SubmissionName, revision: int) -> None:
+        began.append(name.submission)
+        await score(scheduler, name, revision)
+
+    monkeypatch.setattr(Scheduler, "_score", scored)
+    async with hosting(tmp_path, held=True, maximum_scorings=1) as hosted:
+        await hosted.organiser.create_benchmark()
+        await hosted.organiser.upload(TRUTH)
+        for name in ("red-1", "red-2", "red-3"):
+            await hosted.red.submit(DETECTIONS, name)
+        for name in ("blue-1", "blue-2"):
+            await hosted.blue.submit(DETECTIONS, name)
+        await until(lambda: began == ["red-1"])
+        hosted.workers.gate.set()
+        for client, name in ((hosted.blue, "blue-2"), (hosted.red, "red-3")):
+            await client.ended(name)
+    assert began == ["red-1", "blue-1", "red-2", "blue-2", "red-3"]
 
 
 @pytest.mark.slow

@@ -113,8 +113,8 @@ def preset_of(name: str, *, files: bool = False) -> Preset | None:
     if name.endswith(SUFFIX):
         if not files:
             raise UnknownEvaluatorError(
-                f"{name[:80]!r} is a file, which cannot be read from here; "
-                "its evaluators and labels may stand in the specification"
+                f"{name[:80]!r} names a file, which cannot be read from here; name an evaluator or "
+                "a preset, or write its evaluators and labels into the specification"
             )
         return find_preset(name)
     return find_preset(name) if preset_files(name) else None

@@ -11,6 +11,7 @@ from typing import Any
 
 import uvicorn
 
+from vidscore_server.errors import ListenError
 from vidscore_server.web.app import viewer_app
 from vidscore_server.web.view import Links
 from vidscore_server.web.viewer import Viewer
@@ -52,12 +53,18 @@ def serve_viewer(viewer: Viewer, port: int, opened: Callable[[str], None]) -> No
         opened: Called with the address of the page once it is served.
 
     Raises:
-        OSError: If the port is taken.
+        ListenError: If the port is taken, or only administrators may use it.
     """
     secret = secrets.token_urlsafe(SECRET_BYTES)
     with listening_socket() as listener:
-        listener.bind((LOCALHOST, port))
-        listener.listen()
+        try:
+            listener.bind((LOCALHOST, port))
+            listener.listen()
+        except OSError as error:
+            reason = error.strerror or error
+            raise ListenError(
+                f"cannot listen at port {port}: {reason}; choose another one, or 0 for a free one"
+            ) from None
         bound = listener.getsockname()[1]
         hosts = [f"{name}:{bound}" for name in (LOCALHOST, "localhost")]
         own = replace(viewer, links=Links(base=f"/{secret}/"))

@@ -101,7 +101,7 @@ def test_an_evaluator_without_outcomes_is_a_usage_error_if_it_was_typed(
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("f9", "no evaluator is called 'f9'"), ("my.toml", "'my.toml' is a file")]
+    ("name", "said"), [("f9", "no evaluator is called 'f9'"), ("my.toml", "'my.toml' names a file")]
 )
 def test_a_benchmark_of_an_unknown_evaluator_is_a_usage_error(name: str, said: str) -> None:
     result = run("benchmark", "new", name)

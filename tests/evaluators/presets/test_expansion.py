@@ -111,7 +111,7 @@ def test_only_a_name_finds_a_file_of_ours(name: str) -> None:
 
 
 def test_a_path_is_read_only_if_that_is_allowed(street: str) -> None:
-    with pytest.raises(UnknownEvaluatorError, match="is a file, which cannot be read from here"):
+    with pytest.raises(UnknownEvaluatorError, match="names a file, which cannot be read from here"):
         evaluators_of(EvaluatorSpec(street), BenchmarkSpec())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -126,6 +127,19 @@ def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
             assert b"falcon and mole cannot be told apart" in answer.read()
         process.terminate()
         process.wait(timeout=30)
+
+
+@pytest.mark.slow
+def test_a_port_in_use_is_named(tmp_path: Path) -> None:
+    write_street(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        command = [sys.executable, "-m", "vidscore_cli", "view", "clear", *FILES]
+        command += ["--draws", "0", "--no-browser", "--port", str(port)]
+        run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    said = f"Error: cannot listen at port {port}: Address already in use; choose another one"
+    assert said in run.stderr
+    assert run.returncode == 1
 
 
 @pytest.mark.slow

@@ -143,9 +143,7 @@ def merge_shards(sources: Mapping[str, Load], known_faults: Sequence[Fault] = ()
             with_warnings(evaluator.report(tally), warnings)
             for evaluator, tally in zip(evaluators, tallies, strict=True)
         ],
-        places={
-            example: place for name in ordered for example, place in headers[name].places.items()
-        },
+        places=dict(cited for name in ordered for cited in headers[name].cited),
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
-from typing import Any
 
 from msgspec import Struct
 
@@ -33,7 +32,6 @@ from vidscore_evaluators.presets import format_of
 from vidscore_evaluators.remote_files import DataPath
 from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.shards.dealing import Shard, shard_number
-from vidscore_evaluators.shards.plain import plain_warnings, typed, warnings_from_plain
 from vidscore_evaluators.specification import BenchmarkSpec
 
 
@@ -264,79 +262,3 @@ def _sum(parts: Iterable[Counted | None]) -> Counted | None:
     first = min(known, key=lambda one: (one.place, one.frame))
     count = sum(part.count for part in known)
     return Counted(count, first.place, first.sequence, first.frame)
-
-
-# --- the plain form of JSON ------------------------------------------------------------------
-
-
-def readings_to_plain(readings: Readings | None) -> list[dict[str, Any]] | None:
-    """Readings in the plain form of JSON."""
-    if readings is None:
-        return None
-    return [
-        {
-            "name": reading.name,
-            "listed": plain_warnings(reading.listed),
-            "back": _plain(reading.back),
-            "beyond": _plain(reading.beyond),
-            "sized": reading.sized,
-            "timed": [_plain_timed(part) for part in reading.timed],
-            "masked": reading.masked,
-        }
-        for reading in readings
-    ]
-
-
-def readings_from_plain(document: Any) -> Readings | None:
-    """Inverse of `readings_to_plain`.
-
-    Raises:
-        ValueError: If a value is impossible.
-        KeyError: If a key is missing.
-        TypeError: If a value has another type.
-    """
-    if document is None:
-        return None
-    truth, detections = map(_from_plain, typed(list, document))
-    return truth, detections
-
-
-def _from_plain(entry: Mapping[str, Any]) -> PartReading:
-    return PartReading(
-        name=typed(str, entry["name"]),
-        listed=warnings_from_plain(entry["listed"]),
-        back=_counted(entry["back"]),
-        beyond=_counted(entry["beyond"]),
-        sized=typed(int, entry["sized"]),
-        timed=tuple(map(_timed_from_plain, typed(list, entry["timed"]))),
-        masked=None if entry["masked"] is None else typed(bool, entry["masked"]),
-    )
-
-
-def _plain_timed(part: TimedPart) -> list[Any]:
-    return [part.place, *part.sequence, part.frame, part.first_s, part.last_s]
-
-
-def _timed_from_plain(entry: Any) -> TimedPart:
-    place, domain, sequence, frame, first_s, last_s = typed(list, entry)
-    return TimedPart(
-        typed(int, place),
-        SequenceKey(typed(str, domain), typed(str, sequence)),
-        typed(int, frame),
-        typed(float, first_s),
-        typed(float, last_s),
-    )
-
-
-def _plain(counted: Counted | None) -> list[Any] | None:
-    if counted is None:
-        return None
-    return [counted.count, counted.place, *counted.sequence, counted.frame]
-
-
-def _counted(entry: Any) -> Counted | None:
-    if entry is None:
-        return None
-    count, place, domain, sequence, frame = typed(list, entry)
-    key = SequenceKey(typed(str, domain), typed(str, sequence))
-    return Counted(typed(int, count), typed(int, place), key, typed(int, frame))

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import AnyArray
@@ -26,7 +26,7 @@ from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.report import FrameExample
 from vidscore_evaluators.shards.dealing import Shard, shard_number, shards_of_frames
 from vidscore_evaluators.shards.readings import Readings
-from vidscore_evaluators.shards.runs import Run, run_to_dict
+from vidscore_evaluators.shards.runs import Run
 from vidscore_evaluators.shards.tally_files import shard_from_bytes, shard_to_bytes
 from vidscore_evaluators.shards.tallying import CheckedData, Places, ShardTally
 
@@ -56,11 +56,7 @@ def inputs_of(data: CheckedData, shards: Sequence[Shard]) -> list[ShardInputs]:
         data: The data; if a shard has read only its part, it is the only one.
         shards: The shards, at least one.
     """
-    scoring = {
-        name: value
-        for name, value in run_to_dict(data.run).items()
-        if name in ("evaluators", "software")
-    }
+    scoring = to_builtins((data.run.judges, data.run.software))
     common = json.dumps(scoring, sort_keys=True).encode()
     pair = data.part.pair
     of_truth, of_detections = (

@@ -6,21 +6,19 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct, structs
+from msgspec import Meta, Struct, structs
 
 from vidscore_evaluators.convert import from_dict, to_dict
 from vidscore_evaluators.errors import Fault, InputError, UnknownEvaluatorError
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.fingerprint import Fingerprint
 from vidscore_evaluators.installed import software_versions
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.preparation import DataChoice
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.selection import Selection
-from vidscore_evaluators.shards.plain import plain_warnings, typed, warnings_from_plain
 from vidscore_evaluators.specification import spec_from_dict
 
 SHOWN_CHARACTERS = 60
@@ -42,6 +40,9 @@ _OF_THE_WHOLE = (
     _SCALE,
     _IMAGE_SIZE,
 )
+
+
+Digest = Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
 
 
 class Judge(Struct, frozen=True):
@@ -117,8 +118,8 @@ class Run(Struct, frozen=True, dict=True):
 
     judges: tuple[Judge, ...]
     software: Mapping[str, str]
-    truth: str
-    detections: str
+    truth: Digest
+    detections: Digest
     warnings: tuple[ReportWarning, ...] = ()
     in_parts: bool = False
     cut_frames: int | None = None
@@ -199,56 +200,3 @@ def _shown(text: str) -> str:
         return text
     digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
     return f"{text[:SHOWN_CHARACTERS]}... (digest {digest})"
-
-
-def run_to_dict(run: Run) -> dict[str, Any]:
-    """A run in the plain form of JSON."""
-    return {
-        "evaluators": [structs.asdict(judge) for judge in run.judges],
-        "software": dict(run.software),
-        "truth_digest": run.truth,
-        "detections_digest": run.detections,
-        "warnings": plain_warnings(run.warnings),
-        "in_parts": run.in_parts,
-        "cut_frames": run.cut_frames,
-        "confidence_scale": run.confidence_scale,
-        "image_size": None if run.image_size is None else list(run.image_size),
-    }
-
-
-def run_from_dict(document: Mapping[str, Any]) -> Run:
-    """Inverse of `run_to_dict`.
-
-    Raises:
-        ValueError: If a value is impossible.
-        KeyError: If a key is missing.
-        TypeError: If a value has another type.
-    """
-    cut, scale, size = (document[name] for name in ("cut_frames", "confidence_scale", "image_size"))
-    return Run(
-        judges=tuple(_judge(entry) for entry in typed(list, document["evaluators"])),
-        software={name: typed(str, one) for name, one in document["software"].items()},
-        truth=str(Fingerprint.from_hex(document["truth_digest"])),
-        detections=str(Fingerprint.from_hex(document["detections_digest"])),
-        warnings=warnings_from_plain(document["warnings"]),
-        in_parts=typed(bool, document["in_parts"]),
-        cut_frames=None if cut is None else typed(int, cut),
-        confidence_scale=None if scale is None else typed(str, scale),
-        image_size=None if size is None else _size(*typed(list, size)),
-    )
-
-
-def _size(width: Any, height: Any) -> tuple[int, int]:
-    return typed(int, width), typed(int, height)
-
-
-def _judge(entry: Mapping[str, Any]) -> Judge:
-    preset = entry["preset"]
-    return Judge(
-        name=typed(str, entry["name"]),
-        version=typed(str, entry["version"]),
-        parameters=typed(dict, entry["parameters"]),
-        specification=typed(dict, entry["specification"]),
-        preset=None if preset is None else typed(str, preset),
-        selection=typed(dict, entry["selection"]),
-    )

@@ -9,59 +9,68 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, MsgspecError, Struct, convert, to_builtins
 
 from vidscore_evaluators.errors import ParameterError, TallyError
 from vidscore_evaluators.names import counted
 from vidscore_evaluators.report import FrameExample
 from vidscore_evaluators.shards.dealing import Shard
-from vidscore_evaluators.shards.plain import example_of
-from vidscore_evaluators.shards.readings import Readings, readings_from_plain, readings_to_plain
-from vidscore_evaluators.shards.runs import Run, run_from_dict, run_to_dict
-from vidscore_evaluators.shards.tallying import Places, ShardTally
-from vidscore_evaluators.tally_bytes import UNREADABLE, seal, tally_from_bytes, tally_to_bytes
-from vidscore_evaluators.tally_bytes import unseal as unsealed
+from vidscore_evaluators.shards.readings import Readings
+from vidscore_evaluators.shards.runs import Run
+from vidscore_evaluators.shards.tallying import ShardTally
+from vidscore_evaluators.tally_bytes import (
+    UNREADABLE,
+    seal,
+    tally_from_bytes,
+    tally_to_bytes,
+    unseal,
+)
 
-_MAGIC = b"vidscore-shard-1"
+_MAGIC = b"vidscore-shard-2"
 _LENGTH = struct.Struct("<Q")
 
 
 class ShardHeader(Struct, frozen=True):
-    """The header of a tally file.
+    """The header of a tally file, as it stands there in JSON.
 
     Attributes:
         run: What its shard has in common with the others.
         shard: Its shard.
-        places: Places in the files of the frames that warnings may cite.
+        cited: The frames that warnings may cite, each with its place in the files.
         tally_bytes: Lengths of its tallies.
         readings: Results of reading its part; None if it has read the whole data.
     """
 
     run: Run
     shard: Shard
-    places: Places
-    tally_bytes: tuple[int, ...]
-    readings: Readings | None = None
+    cited: tuple[tuple[FrameExample, str], ...]
+    tally_bytes: tuple[Annotated[int, Meta(ge=0)], ...]
+    readings: Readings | None
+
+    def __post_init__(self) -> None:
+        """Refuse a part without its reading, or a reading without its part.
+
+        Raises:
+            ValueError: If it is one.
+        """
+        if self.run.in_parts != (self.readings is not None):
+            raise ValueError("a part without its reading, or a reading without its part")
 
 
 def shard_to_bytes(tally: ShardTally) -> bytes:
     """Write the tally of a shard."""
     tallies = [tally_to_bytes(one) for one in tally.tallies]
-    places = sorted(
-        [example.side.value, *example.sequence, example.frame, place]
-        for example, place in tally.places.items()
+    header = ShardHeader(
+        tally.run,
+        tally.shard,
+        tuple(sorted(tally.places.items())),
+        tuple(map(len, tallies)),
+        tally.readings,
     )
-    header = {
-        "run": run_to_dict(tally.run),
-        "shard": [tally.shard.number, tally.shard.count],
-        "places": places,
-        "tally_bytes": [len(one) for one in tallies],
-        "readings": readings_to_plain(tally.readings),
-    }
-    encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
+    # msgspec's own JSON has no names of files that are not UTF-8.
+    encoded = json.dumps(to_builtins(header), sort_keys=True, separators=(",", ":")).encode()
     return seal(b"".join([_LENGTH.pack(len(encoded)), encoded, *tallies]), _MAGIC)
 
 
@@ -87,41 +96,18 @@ def shard_from_bytes(data: bytes) -> ShardTally:
     if len(read) != len(header.run.judges):
         whole = counted(len(header.run.judges), "evaluator")
         raise TallyError(f"{counted(len(read), 'tally', 'tallies')} of {whole}")
-    return ShardTally(header.run, header.shard, read, header.places, header.readings)
+    return ShardTally(header.run, header.shard, read, dict(header.cited), header.readings)
 
 
 def _opened(data: bytes) -> tuple[ShardHeader, list[bytes]]:
     try:
-        body = unsealed(data, _MAGIC)
+        body = unseal(data, _MAGIC)
         (length,) = _LENGTH.unpack_from(body)
-        header = _header(json.loads(body[_LENGTH.size : _LENGTH.size + length]))
+        header = convert(json.loads(body[_LENGTH.size : _LENGTH.size + length]), ShardHeader)
         return header, _cut(body, _LENGTH.size + length, header.tally_bytes)
-    except (*UNREADABLE, AttributeError, ParameterError) as error:
+    # Before msgspec 0.20 its errors are no ValueErrors.
+    except (*UNREADABLE, MsgspecError, ParameterError) as error:
         raise TallyError(f"this is not a complete tally file: {error}") from error
-
-
-def _header(document: Mapping[str, Any]) -> ShardHeader:
-    number, count = document["shard"]
-    lengths = document["tally_bytes"]
-    if not all(type(one) is int and one >= 0 for one in (number, count, *lengths)):
-        raise ValueError("an invalid number")
-    run, readings = run_from_dict(document["run"]), readings_from_plain(document["readings"])
-    if run.in_parts != (readings is not None):
-        raise ValueError("a part without its reading, or a reading without its part")
-    return ShardHeader(
-        run=run,
-        shard=Shard(number, count),
-        places=dict(map(_place, document["places"])),
-        tally_bytes=tuple(lengths),
-        readings=readings,
-    )
-
-
-def _place(entry: list[Any]) -> tuple[FrameExample, str]:
-    *example, place = entry
-    if type(place) is not str:
-        raise TypeError("a place that is not a string")
-    return example_of(example), place
 
 
 def _cut(body: bytes, offset: int, lengths: tuple[int, ...]) -> list[bytes]:

@@ -15,7 +15,7 @@ from vidscore_evaluators.shards.dealing import Shard
 from vidscore_evaluators.shards.tally_files import shard_from_bytes, shard_to_bytes
 from vidscore_evaluators.tally_bytes import seal
 
-MAGIC = b"vidscore-shard-1"
+MAGIC = b"vidscore-shard-2"
 START = len(MAGIC) + 16
 
 
@@ -60,17 +60,17 @@ def test_a_file_with_one_bit_flipped_is_refused(file: bytes, share: float) -> No
     [
         lambda header: header.clear(),
         lambda header: header.update(run=[]),
-        lambda header: header["run"].update(evaluators={}),
-        lambda header: header["run"]["evaluators"].pop(),
-        lambda header: header["run"]["evaluators"][0].update(parameters=7),
+        lambda header: header["run"].update(judges={}),
+        lambda header: header["run"]["judges"].pop(),
+        lambda header: header["run"]["judges"][0].update(parameters=7),
         lambda header: header["run"].update(software=["numpy"]),
-        lambda header: header["run"].update(truth_digest="00"),
+        lambda header: header["run"].update(truth="00"),
         lambda header: header["run"].update(warnings=[{"code": "x"}]),
-        lambda header: header.update(shard=[3, 2]),
-        lambda header: header.update(shard=[1.5, 2]),
+        lambda header: header.update(shard={"number": 3, "count": 2}),
+        lambda header: header.update(shard={"number": 1.5, "count": 2}),
         lambda header: header.update(shard="12"),
-        lambda header: header.update(places=[["truth", "", "street", 1]]),
-        lambda header: header.update(places=[["nobody", "", "street", 1, "file"]]),
+        lambda header: header.update(cited=[[["truth", ["", "street"], 1]]]),
+        lambda header: header.update(cited=[[["nobody", ["", "street"], 1], "file"]]),
         lambda header: header.update(tally_bytes=[1 << 60]),
         lambda header: header.update(tally_bytes=[-5, *header["tally_bytes"], 5]),
         lambda header: header["tally_bytes"].reverse(),

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, rows_by_sequence
 from vidscore_evaluators.arrays import BoolArray, IntArray
-from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.feeds.frames import FeedFrame, Schema, Unit, Unsaid
 from vidscore_evaluators.feeds.mapping import FrameMap
 from vidscore_evaluators.formats._line_columns import columns_of_lines
-from vidscore_evaluators.formats._line_rules import line_problems
+from vidscore_evaluators.formats._line_rules import line_faults
 
 
 class FeedBlock(Struct, frozen=True, eq=False):
@@ -91,9 +91,5 @@ def _columns(lines: Sequence[dict[str, Any]], arity: int) -> Annotations:
     try:
         return columns_of_lines(lines, arity, np.nan)
     except ValueError:
-        faults = [
-            Fault(problem.found, problem.expected, field=problem.field, advice=problem.advice)
-            for line in lines
-            for problem in line_problems(line, arity)
-        ]
+        faults = [fault for line in lines for fault in line_faults(line, arity)]
         raise InputError(faults) from None

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
-from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.feeds.frames import (
     MAXIMUM_MESSAGE_BYTES,
     FeedColumns,
@@ -18,7 +19,7 @@ from vidscore_evaluators.feeds.frames import (
 )
 from vidscore_evaluators.formats._json import no_garbage_collection
 from vidscore_evaluators.formats._line_columns import columns_of_lines, documents_of_lines
-from vidscore_evaluators.formats._line_rules import line_problems, name_of
+from vidscore_evaluators.formats._line_rules import line_faults, name_of
 
 
 def read(message: bytes) -> list[FeedFrame]:
@@ -32,11 +33,7 @@ def read(message: bytes) -> list[FeedFrame]:
         if not line or line.isspace():
             continue
         document = json_object(line, "an object, one frame per line")
-        found = [
-            Fault(problem.found, problem.expected, None, number, None, problem.field,
-                  problem.advice)
-            for problem in line_problems(document, None)
-        ]  # fmt: skip
+        found = [replace(fault, line=number) for fault in line_faults(document, None)]
         faults.extend(found)
         if not found:
             frames.append(_frame(document))

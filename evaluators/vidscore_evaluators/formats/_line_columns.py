@@ -126,7 +126,7 @@ def columns_of_lines(
         unknown_confidence: Confidence of objects that have none.
 
     Raises:
-        ValueError: If a line breaks a rule; `line_problems` says which.
+        ValueError: If a line breaks a rule; `line_faults` says which.
     """
     try:
         return _columns(frames, arity, unknown_confidence)

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from vidscore_evaluators.annotations import BOX, NO_TRACK, POINT, QUADRILATERAL, ObjectFlag
-from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._file_masks import masks_of_entries
 from vidscore_evaluators.formats._heads import FRAME_KEYS
 from vidscore_evaluators.formats._json import show_value, type_name
@@ -81,16 +81,7 @@ _OTHER_NAMES = MappingProxyType(
 """Keys that other tools use for them."""
 
 
-class Problem(NamedTuple):
-    """One thing that is wrong with a line."""
-
-    field: str | None
-    found: str
-    expected: str
-    advice: str | None = None
-
-
-def line_problems(frame: object, arity: int | None) -> Iterator[Problem]:
+def line_faults(frame: object, arity: int | None) -> Iterator[Fault]:
     """Everything that is wrong with a line.
 
     Args:
@@ -98,26 +89,26 @@ def line_problems(frame: object, arity: int | None) -> Iterator[Problem]:
         arity: Coordinates of objects in earlier lines; None if there were none.
     """
     if not isinstance(frame, dict):
-        yield Problem(None, type_name(frame), "an object, one frame per line")
+        yield Fault(type_name(frame), "an object, one frame per line")
         return
     if _is_plain(frame, arity):
         return
     for key in REQUIRED:
         if key not in frame:
-            yield Problem(key, "nothing", f"the keys {', '.join(REQUIRED)}")
+            yield Fault("nothing", f"the keys {', '.join(REQUIRED)}", field=key)
     yield from _unknown_keys(frame, FRAME_KEYS, "")
     for key in ("domain", "sequence"):
         if key in frame:
-            yield from _name_problems(key, frame[key], required=key == "sequence")
+            yield from _name_faults(key, frame[key], required=key == "sequence")
     if "frame" in frame and not _is_integer(frame["frame"], 0, MAXIMUM_FRAME_NUMBER):
         expected = f"an integer from 0 to {MAXIMUM_FRAME_NUMBER}"
-        yield Problem("frame", show_value(frame["frame"]), expected)
+        yield Fault(show_value(frame["frame"]), expected, field="frame")
     for key in (COLUMN, ARRIVAL):
         value = frame.get(key)
         if value is not None and not (_is_number(value) and 0 <= value <= MAXIMUM_TIME_S):
-            yield Problem(key, show_value(value), EXPECTED_TIME)
-    yield from _flag_problems("flags", frame.get("flags", []), (FRAME_FLAG,))
-    yield from _objects_problems(frame.get("objects", []), arity)
+            yield Fault(show_value(value), EXPECTED_TIME, field=key)
+    yield from _flag_faults("flags", frame.get("flags", []), (FRAME_FLAG,))
+    yield from _objects_faults(frame.get("objects", []), arity)
 
 
 def _is_plain(frame: Mapping[str, Any], arity: int | None) -> bool:
@@ -182,63 +173,63 @@ def shapes_of(entry: Mapping[str, object]) -> list[int]:
     return [SHAPES[key] for key in SHAPES if key in entry] or [BOX] * ("mask" in entry)
 
 
-def _objects_problems(objects: object, arity: int | None) -> Iterator[Problem]:
+def _objects_faults(objects: object, arity: int | None) -> Iterator[Fault]:
     if not isinstance(objects, list):
-        yield Problem("objects", show_value(objects), "an array of objects")
+        yield Fault(show_value(objects), "an array of objects", field="objects")
         return
     if len(objects) > MAXIMUM_OBJECTS:
-        yield Problem("objects", f"{len(objects)} objects", f"at most {MAXIMUM_OBJECTS}")
+        yield Fault(f"{len(objects)} objects", f"at most {MAXIMUM_OBJECTS}", field="objects")
         return
-    yield from _size_problems(objects)
+    yield from _size_faults(objects)
     for index, entry in enumerate(objects):
         place = f"objects[{index}]"
         if not isinstance(entry, dict):
-            yield Problem(place, type_name(entry), "an object")
+            yield Fault(type_name(entry), "an object", field=place)
             continue
-        yield from _object_problems(place, entry)
+        yield from _object_faults(place, entry)
         given = shapes_of(entry)
         if len(given) == 1:
             arity = given[0] if arity is None else arity
             if given[0] != arity:
                 expected = f"a {SHAPE_NAMES[arity]}, as all objects are"
-                yield Problem(place, f"a {SHAPE_NAMES[given[0]]}", expected)
+                yield Fault(f"a {SHAPE_NAMES[given[0]]}", expected, field=place)
 
 
-def _object_problems(place: str, entry: Mapping[str, object]) -> Iterator[Problem]:
+def _object_faults(place: str, entry: Mapping[str, object]) -> Iterator[Fault]:
     yield from _unknown_keys(entry, OBJECT_KEYS, f"{place}.")
     given = [key for key in SHAPES if key in entry]
     if len(given) > 1 or (not given and "mask" not in entry):
         found = " and ".join(given) or "no coordinates"
-        yield Problem(place, found, "one of point, box, corners, mask")
+        yield Fault(found, "one of point, box, corners, mask", field=place)
     if "mask" in entry:
-        yield from _mask_problems(f"{place}.mask", entry["mask"])
+        yield from _mask_faults(f"{place}.mask", entry["mask"])
         if given not in ([], ["box"]):
-            yield Problem(place, f"mask and {given[0]}", "a mask alone, or with its box")
+            yield Fault(f"mask and {given[0]}", "a mask alone, or with its box", field=place)
     for key in given:
-        yield from _coordinate_problems(f"{place}.{key}", key, entry[key])
-    yield from _name_problems(f"{place}.label", entry.get("label", ""), required=False)
+        yield from _coordinate_faults(f"{place}.{key}", key, entry[key])
+    yield from _name_faults(f"{place}.label", entry.get("label", ""), required=False)
     confidence = entry.get("confidence", 1.0)
     if not _is_number(confidence):
-        yield Problem(f"{place}.confidence", show_value(confidence), "a finite number")
+        yield Fault(show_value(confidence), "a finite number", field=f"{place}.confidence")
     track = entry.get("track")
     if track is not None and not _is_integer(track, NO_TRACK, GREATEST_TRACK):
-        yield Problem(f"{place}.track", show_value(track), "-1 or null (no track), 0 or more")
-    yield from _flag_problems(f"{place}.flags", entry.get("flags", []), tuple(OBJECT_FLAGS))
-    yield from _number_problems(f"{place}.numbers", entry.get("numbers", {}))
+        yield Fault(show_value(track), "-1 or null (no track), 0 or more", field=f"{place}.track")
+    yield from _flag_faults(f"{place}.flags", entry.get("flags", []), tuple(OBJECT_FLAGS))
+    yield from _number_faults(f"{place}.numbers", entry.get("numbers", {}))
 
 
-def _coordinate_problems(place: str, shape: str, values: object) -> Iterator[Problem]:
+def _coordinate_faults(place: str, shape: str, values: object) -> Iterator[Fault]:
     numbers = flat_corners(values) if SHAPES[shape] == QUADRILATERAL else values
     if not isinstance(numbers, list) or len(numbers) != SHAPES[shape]:
         found = show_value(values)
-        yield Problem(place, found, _EXPECTED_SHAPES[shape])
+        yield Fault(found, _EXPECTED_SHAPES[shape], field=place)
         return
     for index, value in enumerate(numbers):
         if not (_is_number(value) and abs(value) <= MAXIMUM_COORDINATE_PX):
-            yield Problem(f"{place}[{index}]", show_value(value), EXPECTED_COORDINATE)
+            yield Fault(show_value(value), EXPECTED_COORDINATE, field=f"{place}[{index}]")
 
 
-def _size_problems(objects: Sequence[object]) -> Iterator[Problem]:
+def _size_faults(objects: Sequence[object]) -> Iterator[Fault]:
     """Masks whose size differs from that of the frame's first mask."""
     first: Sequence[object] | None = None
     for index, entry in enumerate(objects):
@@ -249,16 +240,17 @@ def _size_problems(objects: Sequence[object]) -> Iterator[Problem]:
         first = first or size
         if size != first:
             found, expected = (" by ".join(map(show_value, sides)) for sides in (size, first))
-            problem = f"{expected}, as the first mask of the frame"
-            yield Problem(f"objects[{index}].mask.size", found, problem)
+            expected = f"{expected}, as the first mask of the frame"
+            yield Fault(found, expected, field=f"objects[{index}].mask.size")
 
 
-def _mask_problems(place: str, mask: object) -> Iterator[Problem]:
+def _mask_faults(place: str, mask: object) -> Iterator[Fault]:
     try:
         masks_of_entries([mask])
     except InputError as error:
         for fault in error.faults:
-            yield Problem(".".join(filter(None, (place, fault.field))), fault.found, fault.expected)
+            field = ".".join(filter(None, (place, fault.field)))
+            yield Fault(fault.found, fault.expected, field=field)
 
 
 def flat_corners(values: object) -> object:
@@ -270,11 +262,11 @@ def flat_corners(values: object) -> object:
     return values
 
 
-def _name_problems(place: str, value: object, *, required: bool) -> Iterator[Problem]:
+def _name_faults(place: str, value: object, *, required: bool) -> Iterator[Fault]:
     text = name_of(value)
     if text is None or (required and not text):
         expected = "the name of a sequence" if text == "" else EXPECTED_STRING
-        yield Problem(place, show_value(value), expected)
+        yield Fault(show_value(value), expected, field=place)
 
 
 def name_of(value: object) -> str | None:
@@ -292,39 +284,40 @@ def integer_of(value: object) -> int | None:
     return value if type(value) is int else None
 
 
-def _flag_problems(place: str, words: object, known: tuple[str, ...]) -> Iterator[Problem]:
+def _flag_faults(place: str, words: object, known: tuple[str, ...]) -> Iterator[Fault]:
     expected = f"an array of words out of {', '.join(known)}"
     if not isinstance(words, list):
-        yield Problem(place, show_value(words), expected)
+        yield Fault(show_value(words), expected, field=place)
         return
     for index, word in enumerate(words):
         if word not in known:
-            yield Problem(f"{place}[{index}]", show_value(word), expected)
+            yield Fault(show_value(word), expected, field=f"{place}[{index}]")
 
 
-def _number_problems(place: str, numbers: object) -> Iterator[Problem]:
+def _number_faults(place: str, numbers: object) -> Iterator[Fault]:
     if not isinstance(numbers, dict) or len(numbers) > MAXIMUM_NUMBERS:
         expected = f"an object of at most {MAXIMUM_NUMBERS} numbers by name"
-        yield Problem(place, show_value(numbers), expected)
+        yield Fault(show_value(numbers), expected, field=place)
         return
     for name, value in numbers.items():
         if not NUMBER_NAME.fullmatch(name):
             expected = "a name of at most 64 letters, digits and underscores, no digit first"
-            yield Problem(place, show_value(name), expected)
+            yield Fault(show_value(name), expected, field=place)
         elif value is not None and not _is_number(value):
-            yield Problem(f"{place}.{name}", show_value(value), "a finite number, or null")
+            yield Fault(show_value(value), "a finite number, or null", field=f"{place}.{name}")
 
 
 def _unknown_keys(
     entry: Mapping[str, object], known: tuple[str, ...], place: str
-) -> Iterator[Problem]:
+) -> Iterator[Fault]:
     for key in entry:
         if key not in known:
             meant = _OTHER_NAMES.get(key.casefold())
             meant = meant if meant in known else closest_name(key, known)
             found = f"the key {show_value(key)}"
             advice = f"did you mean {meant}?" if meant else None
-            yield Problem(place.rstrip(".") or None, found, "of " + ", ".join(known), advice)
+            expected, where = f"of {', '.join(known)}", place.rstrip(".") or None
+            yield Fault(found, expected, field=where, advice=advice)
 
 
 def _is_integer(value: object, least: int, greatest: int) -> bool:

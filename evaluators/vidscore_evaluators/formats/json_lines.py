@@ -53,8 +53,7 @@ from vidscore_evaluators.formats._line_rules import (
     MAXIMUM_OBJECTS,
     OBJECT_FLAGS,
     SHAPE_NAMES,
-    Problem,
-    line_problems,
+    line_faults,
 )
 from vidscore_evaluators.formats._times import ARRIVAL, COLUMN, time_warnings
 from vidscore_evaluators.formats.generic import FRAME_FLAG
@@ -206,7 +205,7 @@ class LineReader(Struct, eq=False):
                 documents.append(_document(text))
                 good.append(number)
             except ValueError as error:
-                faults.append(self._fault(number, Problem(None, *error.args)))
+                faults.append(self._fault(number, Fault(*error.args)))
         return documents, good
 
     def _explain(
@@ -216,9 +215,9 @@ class LineReader(Struct, eq=False):
         good: list[int] = []
         arity = self.arity
         for row, (document, number) in enumerate(zip(documents, numbers, strict=True)):
-            problems = list(line_problems(document, arity))
-            faults.extend(self._fault(number, problem) for problem in problems)
-            if not problems:
+            found = list(line_faults(document, arity))
+            faults.extend(self._fault(number, fault) for fault in found)
+            if not found:
                 good.append(row)
                 objects = columns_of_lines([document], arity)
                 arity = objects.arity if objects.object_count else arity
@@ -232,19 +231,12 @@ class LineReader(Struct, eq=False):
         for row, key in enumerate(frame_keys(frames)):
             if not self._seen.add(*key):
                 fresh[row] = False
-                problem = Problem("frame", f"{frame_name(*key)} again", "each frame once")
-                faults.append(self._fault(numbers[row], problem))
+                repeat = Fault(f"{frame_name(*key)} again", "each frame once", field="frame")
+                faults.append(self._fault(numbers[row], repeat))
         return frames.take_frames(fresh), places[fresh]
 
-    def _fault(self, line: int, problem: Problem) -> Fault:
-        return Fault(
-            problem.found,
-            problem.expected,
-            source=self.name,
-            line=line,
-            field=problem.field,
-            advice=problem.advice,
-        )
+    def _fault(self, line: int, fault: Fault) -> Fault:
+        return replace(fault, source=self.name, line=line)
 
 
 def _document(line: bytes) -> Any:

@@ -37,12 +37,8 @@ def all_evaluators(
     return Group(*parts)
 
 
-def one_evaluator(chosen: EvaluatorClass) -> ConsoleRenderable:
+def one_evaluator(chosen: EvaluatorClass) -> Iterator[RenderableType]:
     """All about an evaluator."""
-    return Group(*_one_evaluator(chosen))
-
-
-def _one_evaluator(chosen: EvaluatorClass) -> Iterator[RenderableType]:
     yield Text(f"{chosen.name} {chosen.version}", style="bold")
     yield Text(chosen.title)
     yield Text("")
@@ -154,12 +150,8 @@ def all_presets(presets: Sequence[Preset]) -> ConsoleRenderable:
     return Group(*parts)
 
 
-def one_preset(preset: Preset) -> ConsoleRenderable:
+def one_preset(preset: Preset) -> Iterator[RenderableType]:
     """All about a preset."""
-    return Group(*_one_preset(preset))
-
-
-def _one_preset(preset: Preset) -> Iterator[RenderableType]:
     yield Text(escape_controls(f"{preset.name} {preset.version}"), style="bold")
     yield Text(preset.title)
     yield Text("")

@@ -42,6 +42,8 @@ def evaluators(name: str | None, presets_alone: bool, format_: str, output: str)
     with their parameters, labels and file format. Its TOML is a start for a preset of your own,
     which you name by the path of its file.
     """
+    from rich.console import Group
+
     from vidscore_cli.evaluator_tables import all_evaluators, all_presets, one_evaluator, one_preset
     from vidscore_evaluators.presets import Preset, preset_names, write_preset
     from vidscore_evaluators.registry import evaluator_names, unused_plug_ins
@@ -53,9 +55,9 @@ def evaluators(name: str | None, presets_alone: bool, format_: str, output: str)
             raise click.UsageError("--format toml: name a preset")
         deliver(write_preset(chosen), output)
     elif isinstance(chosen, Preset):
-        _write(describe_preset(chosen), one_preset(chosen), format_, output)
+        _write(describe_preset(chosen), Group(*one_preset(chosen)), format_, output)
     elif chosen is not None:
-        _write(describe(chosen), one_evaluator(chosen), format_, output)
+        _write(describe(chosen), Group(*one_evaluator(chosen)), format_, output)
     else:
         presets, broken = load_presets(preset_names())
         listing = [describe_preset(preset) for preset in presets], all_presets(presets)

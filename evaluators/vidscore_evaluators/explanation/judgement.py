@@ -12,7 +12,7 @@ from msgspec import Struct
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.evaluator import Evaluator, Task
 from vidscore_evaluators.figures.frames import FrameCounts, FrameTable
-from vidscore_evaluators.figures.timeline import BINS, Bins, bin_frames, running_score
+from vidscore_evaluators.figures.timeline import Bins, bin_frames, running_score
 from vidscore_evaluators.jobs import outcomes_in_parts
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes, concatenate_outcomes
 from vidscore_evaluators.trust.systems import Contest
@@ -53,7 +53,7 @@ class Judgement:
     at: OperatingPoint
     frames: FrameTable
     systems: tuple[Judged, ...]
-    _bins: dict[tuple[int, int, int], Bins] = field(default_factory=dict, init=False, repr=False)
+    _bins: dict[tuple[int, int], Bins] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def tracked(self) -> bool:
@@ -101,14 +101,14 @@ class Judgement:
         )
         return max(1e-9, max(most, default=1.0))
 
-    def bins(self, system: int, sequence: int, count: int = BINS) -> Bins:
+    def bins(self, system: int, sequence: int) -> Bins:
         """Bins of a sequence."""
-        key = (system, sequence, count)
+        key = (system, sequence)
         if key not in self._bins:
             span = self.frames.span(sequence)
             own = self.systems[system].counts.take(span)
             numbers = self.frames.numbers[span]
-            self._bins[key] = bin_frames(own, numbers, tracked=self.tracked, bins=count)
+            self._bins[key] = bin_frames(own, numbers, tracked=self.tracked)
         return self._bins[key]
 
     @cached_property

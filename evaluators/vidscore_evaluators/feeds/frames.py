@@ -142,9 +142,9 @@ class Reading:
     def __init__(self) -> None:
         self.faults: list[Fault] = []
 
-    def fault(self, place: str, found: str, expected: str, advice: str | None = None) -> None:
+    def fault(self, place: str, found: str, expected: str) -> None:
         """Add a fault."""
-        self.faults.append(Fault(found, expected, field=place or None, advice=advice))
+        self.faults.append(Fault(found, expected, field=place or None))
 
     def number(self, value: object, place: str) -> float:
         """A finite number; else 0 and a fault."""

@@ -25,14 +25,13 @@ from vidscore_evaluators.annotations import (
     are_flagged,
 )
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
-from vidscore_evaluators.geometry import are_areas, bounding_boxes, box_areas
+from vidscore_evaluators.geometry import are_areas, bounding_boxes, box_areas, overlap_ratios
 from vidscore_evaluators.plausibility.image_sizes import (
     ImageSizes,
     beyond_image,
     sizes_in,
     sizes_of_objects,
 )
-from vidscore_evaluators.plausibility.masks import BESIDE, EMPTY, FULL, MASK_DOUBTS, odd_masks
 from vidscore_evaluators.plausibility.sample import (
     ANSWERS,
     ANSWERS_SCHEMA,
@@ -44,6 +43,17 @@ from vidscore_evaluators.plausibility.sample import (
 from vidscore_evaluators.quadrilaterals import are_by_axis, are_rotated
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Table, TableSchema, build_table
+
+EMPTY, FULL, BESIDE = MASK_DOUBTS = (
+    *("masks_are_empty", "masks_fill_the_image", "boxes_beside_masks"),
+)
+"""Oddities of a mask: the codes of the warnings."""
+
+_LEAST_OVERLAP_OF_BOXES = 0.5
+"""Minimum IoU of a box and its mask's bounding box that causes no doubt."""
+
+_ROUNDED_PX = 2.0
+"""Maximum rounding error of an edge: of the outline to pixels, and of the box."""
 
 
 class Example(StrEnum):
@@ -167,11 +177,23 @@ class _SideFacts(Struct, frozen=True, eq=False):
         if known:
             sizes = sizes_of_objects(annotations, known)
             beyond, sized = beyond_image(coordinates, sizes), int(np.isfinite(sizes[:, 0]).sum())
-        odd = odd_masks(annotations)
+        odd = _odd_masks(annotations)
         return cls(side, annotations, swapped, beyond, sized, rotated, by_axis, odd)
 
 
 _DONT_CARE = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.REGION | ObjectFlag.DISTRACTOR
+
+
+def _odd_masks(annotations: Annotations) -> Mapping[str, BoolArray]:
+    """(N,) whether each object has an odd mask, by warning code; empty without masks."""
+    masks, given = annotations.masks, annotations.coordinates
+    if masks is None or not masks.count:
+        return {}
+    areas, own = masks.areas(), masks.boxes()
+    apart = (areas > 0.0) & (np.abs(given - own).max(axis=1) > _ROUNDED_PX)
+    if apart.any():
+        apart &= overlap_ratios(given, own) < _LEAST_OVERLAP_OF_BOXES
+    return {EMPTY: areas == 0.0, FULL: areas == masks.pixels(), BESIDE: apart}
 
 
 def _wanted(aligned: Aligned, evaluated: BoolArray) -> IntArray:

@@ -11,9 +11,9 @@ from msgspec import Struct
 from vidscore_evaluators.annotations import BOX_AREA, POINT, SequenceKey, Side
 from vidscore_evaluators.plausibility.image_sizes import MANY_ROWS, beyond_image_warnings
 from vidscore_evaluators.plausibility.labels import LabelUse, label_warnings, names_of, shown
-from vidscore_evaluators.plausibility.masks import BESIDE, MASK_DOUBTS
 from vidscore_evaluators.plausibility.sample_warnings import sample_warnings
 from vidscore_evaluators.plausibility.summary import (
+    BESIDE,
     COLUMNS,
     CONFIDENCE,
     CONFIDENCES,
@@ -21,6 +21,7 @@ from vidscore_evaluators.plausibility.summary import (
     EXAMPLES,
     LABEL,
     LABELS,
+    MASK_DOUBTS,
     SIDES,
     Example,
     example_name,

@@ -26,7 +26,7 @@ from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.parquet import ParquetFile, ParquetGroup
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.mask_forms import masks_from_counts
-from vidscore_evaluators.plausibility.masks import MASK_DOUBTS
+from vidscore_evaluators.plausibility.summary import MASK_DOUBTS
 from vidscore_evaluators.preparation import DataChoice, judged_by
 from vidscore_evaluators.report import report_to_json
 from vidscore_evaluators.scoring import score

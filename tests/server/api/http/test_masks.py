@@ -20,7 +20,7 @@ from tests.server.web.site.browsing import Browsing
 from vidscore_evaluators import score
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.formats import read_pair
-from vidscore_evaluators.plausibility.masks import MASK_DOUBTS
+from vidscore_evaluators.plausibility.summary import MASK_DOUBTS
 from vidscore_protos.v1 import annotations_pb2, specification_pb2
 from vidscore_server.api.batches import write_batch
 

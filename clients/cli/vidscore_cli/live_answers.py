@@ -97,7 +97,7 @@ def _exchange_of(client: Client, typed: LiveAnswering) -> Exchange:
         raise click.UsageError(
             f"{typed.benchmark} is not live; its frames go to vidscore pipe {typed.benchmark}"
         )
-    arity = detection_arity(found, typed.benchmark)
+    arity = detection_arity(found)
     return Exchange(
         FrameInput(typed.on_error == "skip", LineReader(arity=arity)),
         sum(entry.get("frame_count", 0) for entry in found.definition.get("sequences", ())),

@@ -86,7 +86,7 @@ def submit_lines(
 def _lines_of(client: Client, typed: PipeSubmission) -> FrameInput:
     from vidscore_evaluators.formats.json_lines import LineReader
 
-    arity = detection_arity(client.benchmarks.get(typed.benchmark), typed.benchmark)
+    arity = detection_arity(client.benchmarks.get(typed.benchmark))
     return FrameInput(typed.on_error == "skip", LineReader(arity=arity))
 
 

@@ -125,20 +125,17 @@ def geometry_of(annotations: Annotations) -> Geometry:
     return next(name for name in known if ARITIES[name] == annotations.arity)
 
 
-def detection_arity(benchmark: Benchmark, typed: str) -> int:
+def detection_arity(benchmark: Benchmark) -> int:
     """Coordinates that a detection of a benchmark has.
 
-    Args:
-        benchmark: The benchmark.
-        typed: Its name as typed.
-
     Raises:
-        click.UsageError: If it has no truth yet, which says so.
+        InputRefusedError: If it has no truth yet, which determines the shape.
     """
     from vidscore_client.frames import ARITIES
 
     if benchmark.detection_geometry is None:
-        raise click.UsageError(f"{typed} has no truth yet, so it takes no detections")
+        name = short_names(benchmark.name)
+        raise InputRefusedError(f"{name} has no truth yet, so it takes no detections")
     return ARITIES[benchmark.detection_geometry]
 
 

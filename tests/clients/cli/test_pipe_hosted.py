@@ -107,6 +107,21 @@ def test_the_report_equals_that_of_submit(environment: Environment, tmp_path: Pa
     assert "street/piped" in piped.stderr
 
 
+@pytest.mark.parametrize("command", ["pipe", "submit"])
+def test_detections_for_a_benchmark_without_truth_are_a_wrong_input(
+    environment: Environment, tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "bare.toml").write_text(BENCHMARK)
+    name = f"bare-{command}"
+    well(run("benchmark", "create", name, str(tmp_path / "bare.toml"), env=environment))
+    empty = '{"sequence": "street", "frame": 0, "objects": []}\n'
+    (tmp_path / "found.jsonl").write_text(empty)
+    options = ("--detections", str(tmp_path / "found.jsonl")) if command == "submit" else ()
+    refused = run(command, name, *options, env=environment, input_=empty)
+    assert refused.exit_code == ExitCode.INPUT
+    assert f"{name} has no truth yet" in refused.stderr
+
+
 def test_acknowledged_offsets_ascend_to_the_number_of_frames_before_the_report(
     environment: Environment,
 ) -> None:

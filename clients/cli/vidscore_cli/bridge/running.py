@@ -149,8 +149,7 @@ class _Bridge:
         self._client = client
         self._typed = typed
         self._openers = [self._opener(choice) for choice in typed.sources]
-        benchmark = client.benchmarks.get(typed.benchmark)
-        self._arity = detection_arity(benchmark, typed.benchmark)
+        self._arity = detection_arity(client.benchmarks.get(typed.benchmark))
         self._stopping = stopping
         self._ended: list[bool] = []
         self._errors: list[Exception] = []

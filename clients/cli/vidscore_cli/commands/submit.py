@@ -41,7 +41,7 @@ from vidscore_cli.options import (
 from vidscore_cli.output import check_output, say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import short_names, within
-from vidscore_cli.remote import open_client, to_frames
+from vidscore_cli.remote import detection_arity, open_client, to_frames
 from vidscore_cli.reporting import Presentation, View, refuse_count, show_source_warnings
 from vidscore_cli.sites import ServerChoice
 from vidscore_cli.unknown_labels import refuse_unknown_labels
@@ -214,7 +214,8 @@ def _read(client: Client, typed: FileSubmission) -> Annotations:
     if source.annotations.frame_count:
         detections = scaled(source, typed.confidence_scale).annotations
         if not detections.object_count:
-            detections = with_arity(detections, _arity(client.benchmarks.get(typed.benchmark)))
+            arity = detection_arity(client.benchmarks.get(typed.benchmark))
+            detections = with_arity(detections, arity)
         return detections.take_frames(submitted_order(detections))
     empty = _empty_frames(client.benchmarks.get(typed.benchmark), typed.detections)
     if not typed.allow_empty:
@@ -252,20 +253,7 @@ def _empty_frames(benchmark: Benchmark, file: str) -> Annotations:
             "detections, as JSON lines do, or CSV with empty coordinates"
         )
     keys, numbers = tuple(first_frames), np.array(list(first_frames.values()), dtype=np.int64)
-    return frame_list(keys, np.arange(len(keys)), numbers, _arity(benchmark))
-
-
-def _arity(benchmark: Benchmark) -> int:
-    """Coordinates that a detection of the benchmark has.
-
-    Raises:
-        InputRefusedError: If it has no truth yet, which determines the shape.
-    """
-    from vidscore_client.frames import ARITIES
-
-    if benchmark.detection_geometry is None:
-        raise InputRefusedError(f"{benchmark.name} has no truth yet, so it takes no detections")
-    return ARITIES[benchmark.detection_geometry]
+    return frame_list(keys, np.arange(len(keys)), numbers, detection_arity(benchmark))
 
 
 def _checked(client: Client, typed: FileSubmission, detections: Annotations) -> DetectionsCheck:

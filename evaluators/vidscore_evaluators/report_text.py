@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from vidscore_evaluators.figures.curves import CurveChart
@@ -39,35 +38,23 @@ _LONGEST_LIST = 60
 _LONGEST_NAME = 40
 
 
-class _Shown(Struct, frozen=True):
-    """The part of a report that is shown.
-
-    Attributes:
-        grids: Its tables, cut to fit.
-        notes: Sentences about the part that is left out.
-    """
-
-    grids: Sequence[Grid]
-    notes: Sequence[str]
-
-
 def report_text(report: Report) -> str:
     """A report as lines of text, at most `MOST_LINES`."""
-    shown = _shown(report)
+    grids, notes = _shown(report)
     lines = [_heading(report), _cut(settings_text(report), _HEADING_WIDTH)]
-    for grid in shown.grids:
+    for grid in grids:
         lines += ["", grid.title, *_aligned(grid)]
-    return "\n".join([*lines, "", *shown.notes] if shown.notes else lines)
+    return "\n".join([*lines, "", *notes] if notes else lines)
 
 
 def report_html(report: Report) -> str:
     """A report as HTML: the tables of `report_text`, and curves as pictures."""
-    shown = _shown(report)
+    grids, notes = _shown(report)
     parts = [
         f"<p><strong>{markup_text(_heading(report))}</strong><br>",
         f"{markup_text(_cut(settings_text(report), _HEADING_WIDTH))}</p>",
-        *map(_table, shown.grids),
-        *(f"<p>{markup_text(note)}</p>" for note in shown.notes),
+        *map(_table, grids),
+        *(f"<p>{markup_text(note)}</p>" for note in notes),
         *map(_figure, curve_charts(report, MOST_CHARTS)),
     ]
     return f'<div class="vidscore-report">{"".join(parts)}</div>'
@@ -83,7 +70,8 @@ def _heading(report: Report) -> str:
     return _cut(escape_controls(f"{report.evaluator} {report.version}{of}"), _HEADING_WIDTH)
 
 
-def _shown(report: Report) -> _Shown:
+def _shown(report: Report) -> tuple[list[Grid], list[str]]:
+    """The tables that are shown, cut to fit, and sentences about the part that is left out."""
     grids = [overall_grid([report]), *detail_grids(report, sequences=True)]
     room = MOST_LINES - _ENDS
     fitting = []
@@ -94,7 +82,7 @@ def _shown(report: Report) -> _Shown:
             fitting.append(cut)
             room -= _AROUND + len(cut.lines)
     scores = sum(_score_count(grid) for grid in fitting)
-    return _Shown(fitting, list(_notes(report, scores)))
+    return fitting, list(_notes(report, scores))
 
 
 def _score_count(grid: Grid) -> int:

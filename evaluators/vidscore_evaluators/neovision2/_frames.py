@@ -50,12 +50,12 @@ def select_frames(
     count = len(table_rows)
     marked = are_flagged(truth.frame_flags, FrameFlag.DONT_CARE)
     considered = aligned.listed
-    silent = _Silent(np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64))
+    silent, silent_dont_care = np.zeros((2, count), dtype=np.int64)
     if fill_gaps:
         gaps = _Gaps(aligned, specification, table_rows, sequences)
         considered = considered | gaps.inside
         marked = marked | gaps.dont_care
-        silent = gaps.silent
+        silent, silent_dont_care = gaps.silent, gaps.silent_dont_care
     evaluated, dont_care = considered & ~marked, considered & marked
     return FrameSelection(
         table_rows=table_rows,
@@ -63,16 +63,9 @@ def select_frames(
         evaluated=evaluated,
         dont_care=dont_care,
         listed_sequences=np.bincount(sequences[aligned.listed], minlength=count) > 0,
-        evaluated_counts=np.bincount(sequences[evaluated], minlength=count) + silent.evaluated,
-        dont_care_counts=np.bincount(sequences[dont_care], minlength=count) + silent.dont_care,
+        evaluated_counts=np.bincount(sequences[evaluated], minlength=count) + silent,
+        dont_care_counts=np.bincount(sequences[dont_care], minlength=count) + silent_dont_care,
     )
-
-
-class _Silent(Struct, frozen=True, eq=False):
-    """(S,) numbers of frames that neither side lists, by kind."""
-
-    evaluated: IntArray
-    dont_care: IntArray
 
 
 class _Gaps:
@@ -80,6 +73,12 @@ class _Gaps:
 
     Frames that neither side lists are counted but never created: a truth that lists one frame with
     an enormous number must cost no memory.
+
+    Attributes:
+        inside: (F,) whether a frame lies between them.
+        dont_care: (F,) whether it is one of the specification's don't-care frames there.
+        silent: (S,) frames to evaluate that neither side lists.
+        silent_dont_care: (S,) don't-care frames that neither side lists.
     """
 
     def __init__(
@@ -102,17 +101,17 @@ class _Gaps:
         last = np.where(resolved, -1, last)
         self.inside: BoolArray = (numbers >= first[sequences]) & (numbers <= last[sequences])
         self.dont_care = np.zeros(len(numbers), dtype=np.bool_)
-        silent_dont_care = np.zeros(len(chosen), dtype=np.int64)
+        self.silent_dont_care = np.zeros(len(chosen), dtype=np.int64)
         for row, spec in enumerate(chosen):
             if spec.dont_care_frames.ranges:
                 mine = self.inside & (sequences == row)
                 mine &= spec.dont_care_frames.contains(numbers)
                 self.dont_care |= mine
                 within = _length_within(spec.dont_care_frames, int(first[row]), int(last[row]))
-                silent_dont_care[row] = within - np.count_nonzero(mine)
+                self.silent_dont_care[row] = within - np.count_nonzero(mine)
         mentioned = np.bincount(sequences[self.inside], minlength=len(chosen))
-        silent = np.maximum(last - first + 1, 0) - mentioned
-        self.silent = _Silent(silent - silent_dont_care, silent_dont_care)
+        unlisted = np.maximum(last - first + 1, 0) - mentioned
+        self.silent: IntArray = unlisted - self.silent_dont_care
 
 
 def _length_within(ranges: FrameRanges, first: int, last: int) -> int:

@@ -246,12 +246,9 @@ def evaluator_names(client: Client, benchmark: str) -> list[str]:
 
 def format_for(evaluators: Sequence[str], typed: str) -> str:
     """Format of a benchmark's files: the typed one, or else that of its preset."""
-    from vidscore_evaluators.formats import AUTO
     from vidscore_evaluators.presets import format_of
     from vidscore_evaluators.specification import EvaluatorSpec
 
-    if typed != AUTO:
-        return typed
     return format_of([EvaluatorSpec(name) for name in evaluators], typed)
 
 

@@ -109,13 +109,14 @@ def ranking_scores(reports: Sequence[Report], ranking: Mapping[str, Sequence[str
         reports: The reports.
         ranking: For each evaluator, the measures by which systems are ranked.
     """
+    from vidscore_evaluators.report import overall_scores
     from vidscore_evaluators.report_grids import format_number
 
     return [
-        f"{report.evaluator} {row.measure} {format_number(row.value)}"
+        f"{report.evaluator} {measure} {format_number(value)}"
         for report in reports
-        for row in report.rows()
-        if row[:3] == (None, None, None) and row.measure in ranking.get(report.evaluator, ())
+        for measure, value in overall_scores(report).items()
+        if measure in ranking.get(report.evaluator, ())
     ]
 
 

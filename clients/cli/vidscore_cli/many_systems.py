@@ -78,11 +78,12 @@ class ScoredSystem(Struct, frozen=True):
         cls, name: str, evaluators: Sequence[Evaluator[Any]], reports: Sequence[Report]
     ) -> ScoredSystem:
         """Keep what the table shows of the reports of a system, one per evaluator."""
+        from vidscore_evaluators.report import overall_scores
+
         scores = {
-            f"{report.evaluator}.{row.measure}" if len(evaluators) > 1 else row.measure: row.value
+            f"{report.evaluator}.{measure}" if len(evaluators) > 1 else measure: value
             for report in reports
-            for row in report.rows()
-            if row[:3] == (None, None, None)
+            for measure, value in overall_scores(report).items()
         }
         return cls(name, evaluators[0].rank_key(reports[0]), scores)
 

@@ -69,9 +69,9 @@ class Threshold(Struct, frozen=True):
 
 def overall_value(report: Report, measure: str) -> float | None:
     """A score over everything; None if it is undefined, or there is none."""
-    return next(
-        (row.value for row in report.rows() if row[:4] == (None, None, None, measure)), None
-    )
+    from vidscore_evaluators.report import overall_scores
+
+    return overall_scores(report).get(measure)
 
 
 def fail_under_option() -> Decorator:

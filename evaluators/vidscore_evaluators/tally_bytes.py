@@ -81,7 +81,7 @@ def unseal(data: bytes, magic: bytes = _MAGIC) -> bytes:
     """
     start = len(magic) + _CHECKSUM_BYTES
     if not data.startswith(magic):
-        raise ValueError("the first bytes are not those of a tally")
+        raise ValueError("the first bytes are not those of a tally of this version")
     if data[len(magic) : start] != _checksum(data[start:]):
         raise ValueError("the checksum does not fit")
     return data[start:]

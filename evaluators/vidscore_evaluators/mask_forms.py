@@ -22,6 +22,7 @@ from vidscore_evaluators.arrays import (
     FlagArray,
     FloatArray,
     IntArray,
+    marked,
     run_starts,
     starts_from_counts,
 )
@@ -329,9 +330,9 @@ def _corners(
     field, count = "segmentation", len(part_counts)
     odd = lengths % 2 != 0
     _refuse(part_counts == 0, field, "no polygon", "at least one polygon")
-    _refuse(_some(objects[odd], count), field, "an odd number of coordinates", "x, y, x, y, ...")
+    _refuse(marked(count, objects[odd]), field, "an odd number of coordinates", "x, y, x, y, ...")
     few = lengths < 2 * _LEAST_CORNERS
-    _refuse(_some(objects[few], count), field, "fewer corners", "polygons of at least 3 corners")
+    _refuse(marked(count, objects[few]), field, "fewer corners", "polygons of at least 3 corners")
     starts = starts_from_counts(lengths)
     corners = np.empty(len(coordinates), dtype=np.int64)
     spans = np.empty((2, len(lengths)), dtype=np.int64)
@@ -339,7 +340,7 @@ def _corners(
     kernels.rounded_corners(coordinates, starts, len(lengths), most, corners, spans)
     outlines, columns = spans
     expected = f"numbers from -{MAXIMUM_OUTLINE_PX} to {MAXIMUM_OUTLINE_PX}"
-    _refuse(_some(objects[outlines < 0], count), field, "another coordinate", expected)
+    _refuse(marked(count, objects[outlines < 0]), field, "another coordinate", expected)
     of_objects = np.bincount(objects, weights=outlines, minlength=count)
     found, expected = "a longer outline", f"outlines of at most {MAXIMUM_OUTLINE_PX} pixels"
     _refuse(of_objects > _FIFTHS * MAXIMUM_OUTLINE_PX, field, found, expected)
@@ -347,8 +348,3 @@ def _corners(
     expected = f"at most {MAXIMUM_OUTLINES_PX} pixels of all outlines; give runs for more"
     _refuse(together, field, "longer outlines together", expected)
     return corners.reshape(-1, 2), starts // 2, starts_from_counts(columns)
-
-
-def _some(rows: IntArray, count: int) -> BoolArray:
-    """(count,) mask of `rows`."""
-    return np.bincount(rows, minlength=count) > 0

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from msgspec import Struct
 
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, marked
 from vidscore_evaluators.figures._labels import Area, Drawn, Placed, place_labels, text_width
 from vidscore_evaluators.figures.axes import Axis, Scale, scale_of
 from vidscore_evaluators.figures.markup import coordinate, markup_text, number_text
@@ -330,9 +330,7 @@ def _widest(breaks: BoolArray, steps: FloatArray, most: int) -> BoolArray:
     wide = np.flatnonzero(breaks & (steps >= _LEAST_GAP))
     if len(wide) > most:
         wide = wide[np.argsort(-steps[wide], kind="stable")[:most]]
-    chosen = np.zeros(len(breaks), dtype=np.bool_)
-    chosen[wide] = True
-    return chosen
+    return marked(len(breaks), wide)
 
 
 def _extremes(y: FloatArray, breaks: BoolArray, steps: FloatArray, stretches: int) -> IntArray:

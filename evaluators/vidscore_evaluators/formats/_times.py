@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vidscore_evaluators.annotations import IMAGES, Annotations, SequenceKey, sequence_name
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, begin_runs, run_starts
 from vidscore_evaluators.formats._table import RowChecks, RowTable
 from vidscore_evaluators.names import counted
 from vidscore_evaluators.report import ReportWarning
@@ -121,13 +121,10 @@ def _timed_rows(annotations: Annotations) -> IntArray:
 
 def _begins(annotations: Annotations, rows: IntArray, cut_frames: int | None) -> BoolArray:
     """(N,) whether each of these rows is the first of its video, or of its part of it."""
-    begins = np.ones(len(rows), dtype=np.bool_)
     sequences = annotations.frame_sequences[rows]
-    begins[1:] = sequences[1:] != sequences[:-1]
-    if cut_frames is not None:
-        parts = annotations.frame_numbers[rows] // cut_frames
-        begins[1:] |= parts[1:] != parts[:-1]
-    return begins
+    if cut_frames is None:
+        return begin_runs(sequences)
+    return begin_runs(sequences, annotations.frame_numbers[rows] // cut_frames)
 
 
 def times_back_warning(count: int, first: SequenceKey, frame: int, source: str) -> ReportWarning:

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from vidscore_evaluators.annotations import NO_TRACK
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, marked, run_starts
 from vidscore_evaluators.plausibility._overlaps import LIES_ON, Pairing, Sample
 from vidscore_evaluators.plausibility._views import View
 
@@ -144,8 +144,7 @@ def changing_ids(view: View) -> ChangingIds | None:
     if sample.tracks is None:
         return None
     frames, tracks, lasting = _found(view, *sample.tracks)
-    follows = np.zeros(sample.frame_count, dtype=np.bool_)
-    follows[sample.neighbours + 1] = True
+    follows = marked(sample.frame_count, sample.neighbours + 1)
     again = (np.diff(frames) == 1) & (np.diff(tracks) == 0) & follows[frames[1:]]
     later = np.flatnonzero(again) + 1
     changed = later[~lasting[later]]

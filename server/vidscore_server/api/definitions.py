@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import Fault, InputError, SpecificationError
 from vidscore_evaluators.specification import BenchmarkSpec
-from vidscore_protos.dictionaries import DEFINITION, FRAME_SOURCES, POLICY
+from vidscore_protos.dictionaries import DEFINITION, POLICY, SPECIFICATION, TIME_FIELDS
 from vidscore_protos.forms import fill_message, show_message
-from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2
+from vidscore_protos.v1 import benchmark_pb2, organiser_pb2
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
-from vidscore_server.api.batches import ARITY_OF_GEOMETRY, GEOMETRY_OF_ARITY, geometry_name
 from vidscore_server.api.convert import (
     read_specification,
     read_time,
     write_specification,
     write_time,
 )
-from vidscore_server.domain.definition import NAME_OF_ARITY, Definition, check_definition
-from vidscore_server.domain.live_clock import LiveClock
+from vidscore_server.domain.definition import Definition, check_definition, definition_to_dict
 from vidscore_server.domain.names import benchmark_name
-from vidscore_server.domain.policy import Policy, in_order
+from vidscore_server.domain.policy import Policy
 from vidscore_server.domain.quotas import Quota
 from vidscore_server.store.records import BenchmarkRecord, TruthRevisionRecord
 
 PATH = "benchmark"
 
-_SHOWN = {key: DEFINITION[key] for key in ("description", "public_names", "live")}
+_SHOWN = {key: form for key, form in DEFINITION.items() if key not in TIME_FIELDS}
 
 
 def read_definition(message: benchmark_pb2.Benchmark) -> Definition:
@@ -46,12 +43,7 @@ def read_definition(message: benchmark_pb2.Benchmark) -> Definition:
         "policy": _read_policy(message.policy),
         **show_message(message, _SHOWN),
     }
-    for field in ("truth_geometry", "detection_geometry"):
-        geometry = getattr(message, field)
-        if geometry != annotations_pb2.GEOMETRY_UNSPECIFIED:
-            arity = ARITY_OF_GEOMETRY.get(geometry)
-            values[field] = geometry_name(geometry) if arity is None else NAME_OF_ARITY[arity]
-    for field in ("open_time", "close_time"):
+    for field in TIME_FIELDS:
         if message.HasField(field):
             try:
                 values[field] = read_time(getattr(message, field), f"{PATH}.{field}")
@@ -77,40 +69,16 @@ def write_benchmark(record: BenchmarkRecord, definition: Definition) -> benchmar
 
 def write_definition(definition: Definition) -> benchmark_pb2.Benchmark:
     """An organiser's definition of a benchmark as a message."""
+    document = definition_to_dict(definition)
+    if definition.live is not None:  # with its source, also if it is the default
+        document["live"] = {"frames": definition.live.frames, **document["live"]}
+    specification = {key: document[key] for key in SPECIFICATION if key in document}
+    rest = {key: document[key] for key in DEFINITION if key in document}
     message = benchmark_pb2.Benchmark(
-        specification=write_specification(to_dict(definition.specification)),
-        truth_geometry=_geometry(definition.truth_arity),
-        detection_geometry=_geometry(definition.detection_arity),
-        open_time=write_time(definition.open_time),
-        close_time=write_time(definition.close_time),
-        policy=write_policy(definition.policy),
-        live=write_live(definition.live),
+        specification=write_specification(specification), policy=write_policy(definition.policy)
     )
-    shown = {
-        "description": definition.description,
-        "public_names": in_order(definition.public_names),
-    }
-    fill_message(message, "definition", shown, DEFINITION)
+    fill_message(message, "definition", rest, DEFINITION)
     return message
-
-
-def write_live(clock: LiveClock | None) -> benchmark_pb2.LiveClock | None:
-    """A clock as a message; None for a benchmark that is not live."""
-    if clock is None:
-        return None
-    return benchmark_pb2.LiveClock(
-        frame_rate=clock.frame_rate,
-        frames=FRAME_SOURCES[clock.frames],
-        sequences=[
-            benchmark_pb2.SequenceClock(
-                domain=entry.domain,
-                name=entry.name,
-                frame_rate=entry.frame_rate,
-                frame_times_s=entry.frame_times_s,
-            )
-            for entry in clock.sequences
-        ],
-    )
 
 
 def write_policy(policy: Policy) -> benchmark_pb2.Policy:
@@ -171,10 +139,6 @@ def write_quota(quota: Quota) -> pb.Quota:
         left=quota.left,
         renew_time=write_time(quota.renew_time),
     )
-
-
-def _geometry(arity: int | None) -> annotations_pb2.Geometry:
-    return annotations_pb2.GEOMETRY_UNSPECIFIED if arity is None else GEOMETRY_OF_ARITY[arity]
 
 
 def _read_policy(message: benchmark_pb2.Policy) -> dict[str, Any]:

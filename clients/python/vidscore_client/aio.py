@@ -292,6 +292,7 @@ class AsyncClient:
     ) -> None:
         await (self.close() if error is None else self.abort())
 
+    # Methods of the client, not of its sets: an open stream that has one keeps the client alive.
     def _track_exchange(self, exchange: Exchange) -> None:
         self._exchanges.add(exchange)
 

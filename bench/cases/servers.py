@@ -86,12 +86,7 @@ class Load:
 
 
 class _Watch:
-    """Samples a database while something runs.
-
-    Args:
-        cluster: Its cluster.
-        name: Its name.
-    """
+    """Samples a database while something runs."""
 
     def __init__(self, cluster: Cluster, name: str) -> None:
         self._connection = cluster.connect(name)

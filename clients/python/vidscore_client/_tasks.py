@@ -17,11 +17,7 @@ from vidscore_client.errors import CallCancelledError, ClosedError
 
 
 class TaskTransport:
-    """A connection that belongs to the event loop that creates it; see `Transport`.
-
-    Args:
-        endpoint: The server's endpoint.
-    """
+    """A connection that belongs to the event loop that creates it; see `Transport`."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.timeout_s = endpoint.timeout_s

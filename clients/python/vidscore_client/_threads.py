@@ -19,11 +19,7 @@ from vidscore_client.errors import ClosedError
 
 
 class ThreadTransport:
-    """A connection whose calls may be made from any thread; see `Transport`.
-
-    Args:
-        endpoint: The server's endpoint.
-    """
+    """A connection whose calls may be made from any thread; see `Transport`."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.timeout_s = endpoint.timeout_s

@@ -174,12 +174,6 @@ class BoardUpdater:
 
     The stored scores show the progress, so that the server that leases a board next, after a
     restart or the death of another server, continues where the last one stopped.
-
-    Args:
-        context: The hosting context.
-        benchmarks: Its benchmarks.
-        scorer: The scorer.
-        leases: The server's leases.
     """
 
     def __init__(

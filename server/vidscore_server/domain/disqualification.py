@@ -18,12 +18,7 @@ from vidscore_server.store import Transaction
 
 
 class Disqualifications:
-    """Removes submissions from rankings, and reinstates them.
-
-    Args:
-        context: The hosting context.
-        benchmarks: The benchmarks of the site.
-    """
+    """Removes submissions from rankings, and reinstates them."""
 
     def __init__(self, context: Context, benchmarks: Benchmarks) -> None:
         self._context = context

@@ -66,14 +66,7 @@ def done_of(record: OperationRecord) -> list[str]:
 
 
 class Rescoring:
-    """Runs the re-scorings of a site.
-
-    Args:
-        context: The hosting context.
-        benchmarks: Its benchmarks.
-        scorer: The scorer.
-        leases: The server's leases.
-    """
+    """Runs the re-scorings of a site."""
 
     def __init__(
         self, context: Context, benchmarks: Benchmarks, scorer: Scorer, leases: Leases

@@ -69,14 +69,7 @@ TOO_LARGE_MESSAGE = (
 
 
 class Scheduler:
-    """Scores every sealed submission to completion.
-
-    Args:
-        context: The hosting context.
-        benchmarks: Its benchmarks.
-        scorer: The scorer.
-        leases: The server's leases.
-    """
+    """Scores every sealed submission to completion."""
 
     def __init__(
         self, context: Context, benchmarks: Benchmarks, scorer: Scorer, leases: Leases

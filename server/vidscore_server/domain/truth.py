@@ -73,12 +73,7 @@ class _MergedUpload(Struct, frozen=True):
 
 
 class TruthStore:
-    """The truth of a site's benchmarks; the most recently used columns stay in memory.
-
-    Args:
-        context: The hosting context.
-        leases: The leases of the server.
-    """
+    """The truth of a site's benchmarks; the most recently used columns stay in memory."""
 
     def __init__(self, context: Context, leases: Leases) -> None:
         self._context = context

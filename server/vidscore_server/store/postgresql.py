@@ -106,11 +106,7 @@ def open_postgresql_store(address: str, maximum_connections: int, *, must_exist:
 
 
 def locker(secret: bytes) -> Lock:
-    """The lock against other servers of a site; see `vidscore_server.store.sql_store.Lock`.
-
-    Args:
-        secret: The site's secret.
-    """
+    """The lock against other servers of a site; see `vidscore_server.store.sql_store.Lock`."""
 
     def key_of(*names: str) -> int:
         digest = hashlib.sha256(secret + "/".join(names).encode()).digest()

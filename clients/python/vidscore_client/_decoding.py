@@ -9,7 +9,6 @@ from typing import Any, cast
 from google.protobuf import json_format
 
 from vidscore_client._convert import to_dataclass
-from vidscore_client._specification import decode_definition, decode_specification
 from vidscore_client.errors import InternalError
 from vidscore_client.evaluators import EvaluatorDescription, Measure, PresetDescription
 from vidscore_client.frames import Geometry
@@ -22,7 +21,13 @@ from vidscore_client.hosting import (
 )
 from vidscore_client.leaderboards import Leaderboard, LeaderboardRow
 from vidscore_client.reports import Coverage, Curve, LiveReport, Number, Report, ReportWarning, Row
-from vidscore_protos.dictionaries import FRAME_SOURCE_WORDS, GEOMETRIES, show_parameters
+from vidscore_protos.dictionaries import (
+    FRAME_SOURCE_WORDS,
+    GEOMETRIES,
+    show_definition,
+    show_parameters,
+    show_specification,
+)
 from vidscore_protos.forms import present
 from vidscore_protos.v1 import (
     benchmark_pb2,
@@ -84,7 +89,7 @@ def decode_report(message: report_pb2.Report) -> Report:
         truth_digest=message.truth_digest,
         detections_digest=message.detections_digest,
         software=dict(sorted(message.software.items())),
-        specification=decode_specification(message.specification),
+        specification=show_specification(message.specification),
         scores=tuple(_row(score) for score in message.scores),
         curves=tuple(_curve(curve) for curve in message.curves),
         warnings=tuple(_warning(warning) for warning in message.warnings),
@@ -177,7 +182,7 @@ def decode_benchmark(
         Benchmark,
         message,
         name=message.name.removeprefix("benchmarks/"),
-        definition=decode_definition(message),
+        definition=show_definition(message),
         quotas=tuple(to_dataclass(Quota, quota) for quota in quotas),
         private_sequences=tuple(message.policy.private_sequences),
     )

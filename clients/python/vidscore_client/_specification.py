@@ -1,4 +1,4 @@
-"""A benchmark's specification and definition as dictionaries and as messages, both ways.
+"""A benchmark's specification and definition from dictionaries to messages.
 
 The dictionary form is that of TOML files: a definition has the keys of a specification, and beside
 them ``description``, ``truth_geometry``, ``detection_geometry``, ``open_time``, ``close_time``,
@@ -22,7 +22,7 @@ from vidscore_protos.dictionaries import (
     TIME_FIELDS,
     geometry_of,
 )
-from vidscore_protos.forms import fill_message, show_message
+from vidscore_protos.forms import fill_message
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, specification_pb2
 
 Specification = Mapping[str, Any] | specification_pb2.BenchmarkSpec
@@ -72,15 +72,6 @@ def encode_bare_specification(
         with checked():
             fill_message(message, "specification", specification, SPECIFICATION)
     return message
-
-
-def decode_specification(message: specification_pb2.BenchmarkSpec) -> dict[str, Any]:
-    """The dictionary form; what is unset is left out."""
-    shown = show_message(message, SPECIFICATION)
-    for entry in shown.get("sequences", ()):
-        for key in entry.keys() & {"frames", "dont_care_frames"}:
-            entry[key] = entry[key].tolist()
-    return shown
 
 
 def encode_evaluators(
@@ -135,15 +126,6 @@ def encode_definition(definition: Definition) -> benchmark_pb2.Benchmark:
             message.policy.SetInParent()
             fill_message(message.policy, "policy", definition["policy"], POLICY)
     return message
-
-
-def decode_definition(message: benchmark_pb2.Benchmark) -> dict[str, Any]:
-    """The dictionary form; what is unset is left out."""
-    definition = decode_specification(message.specification)
-    definition |= show_message(message, DEFINITION)
-    if message.HasField("policy"):
-        definition["policy"] = show_message(message.policy, POLICY)
-    return definition
 
 
 def encode_geometry(name: str, geometry: Geometry) -> annotations_pb2.Geometry:

@@ -316,3 +316,21 @@ POLICY: Fields = {
     "private_share": Form(fill_scalar, lambda _message, _key: None),
     "final_submissions": UNLESS_DEFAULT,
 }
+
+
+def show_specification(message: specification_pb2.BenchmarkSpec) -> dict[str, Any]:
+    """A specification as a dictionary; what is unset is left out."""
+    shown = show_message(message, SPECIFICATION)
+    for entry in shown.get("sequences", ()):
+        for key in entry.keys() & {"frames", "dont_care_frames"}:
+            entry[key] = entry[key].tolist()
+    return shown
+
+
+def show_definition(message: benchmark_pb2.Benchmark) -> dict[str, Any]:
+    """A definition as a dictionary; what is unset is left out."""
+    definition = show_specification(message.specification)
+    definition |= show_message(message, DEFINITION)
+    if message.HasField("policy"):
+        definition["policy"] = show_message(message.policy, POLICY)
+    return definition

@@ -23,8 +23,10 @@ from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.specification import BenchmarkSpec
+from vidscore_protos.dictionaries import show_definition
 from vidscore_protos.forms import enum_numbers, enum_words
 from vidscore_protos.v1.annotations_pb2 import AnnotationBatch
+from vidscore_protos.v1.benchmark_service_pb2 import GetBenchmarkResponse
 from vidscore_protos.v1.outcomes_pb2 import OutcomeBatch
 from vidscore_protos.v1.report_pb2 import Report
 from vidscore_server.api.batches import read_own_batch, write_batch
@@ -191,7 +193,8 @@ def _request(rpc: str, values: Mapping[str, Any]) -> Message:
 # Times are `datetime`, durations seconds, enums the lower-case name without its prefix; an untyped
 # message in a message has the name of its type as ``type``. An absent message or optional field is
 # None; every other field is present. Packed columns are Annotations and Outcomes; the specification
-# of a report is its JSON form.
+# of a report is its JSON form. The benchmark of GetBenchmark also has ``document``: its definition
+# by the keys of its file.
 
 
 async def _plain(message: Message) -> Any:
@@ -208,6 +211,8 @@ def plain(message: Message) -> Any:
     if isinstance(message, Report):
         specification = read_specification(message.specification, "specification")
         values["specification"] = to_dict(specification)
+    elif isinstance(message, GetBenchmarkResponse):
+        values["benchmark"]["document"] = show_definition(message.benchmark)
     return values
 
 

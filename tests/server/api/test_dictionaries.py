@@ -6,11 +6,11 @@ import dataclasses
 
 import pytest
 
-from vidscore_client._specification import decode_definition, encode_definition
+from vidscore_client._specification import encode_definition
 from vidscore_evaluators.convert import rules_of
 from vidscore_evaluators.errors import SpecificationError
 from vidscore_evaluators.specification import BenchmarkSpec
-from vidscore_protos.dictionaries import DEFINITION, POLICY, SPECIFICATION
+from vidscore_protos.dictionaries import DEFINITION, POLICY, SPECIFICATION, show_definition
 from vidscore_protos.v1 import benchmark_pb2
 from vidscore_server.api.definitions import read_definition, write_definition
 from vidscore_server.domain.definition import KEYS
@@ -47,7 +47,7 @@ def test_a_definition_has_the_keys_of_its_fields() -> None:
 
 def test_what_a_client_writes_is_returned_by_the_server_with_defaults() -> None:
     message = write_definition(read_definition(encode_definition(DOCUMENT)))
-    found = decode_definition(message)
+    found = show_definition(message)
     policy = found.pop("policy")
     assert found == {key: DOCUMENT[key] for key in found}
     assert found.keys() == DOCUMENT.keys() - {"policy"}
@@ -75,7 +75,7 @@ def test_a_client_shows_an_unknown_enum_value_as_its_number() -> None:
     message.policy.visibility = 77  # type: ignore[assignment]
     message.public_names.kinds.append(8)  # type: ignore[arg-type]
     message.live.frames = 6  # type: ignore[assignment]
-    found = decode_definition(message)
+    found = show_definition(message)
     assert found["policy"]["visibility"] == "77"
     assert found["public_names"] == ["kind 8"]
     assert found["live"] == {"frames": "source 6"}

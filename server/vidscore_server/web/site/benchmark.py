@@ -7,8 +7,9 @@ from typing import Any
 
 from starlette.responses import PlainTextResponse, Response
 
+from vidscore_evaluators.formats.manifest import write_document
 from vidscore_server.web.site import sign_in
-from vidscore_server.web.site.benchmark_document import (
+from vidscore_server.web.site.benchmark_words import (
     CLOSED,
     domains_of,
     frames_text,
@@ -17,7 +18,6 @@ from vidscore_server.web.site.benchmark_document import (
     short_name,
     state_text,
     title_of,
-    toml_of,
     when_text,
 )
 from vidscore_server.web.site.board import View
@@ -118,7 +118,7 @@ async def show_toml(visit: Visit) -> Response:
         )
     file = f'attachment; filename="{short_name(benchmark)}.toml"'
     return PlainTextResponse(
-        toml_of(benchmark),
+        write_document(benchmark["document"]),
         headers={"Content-Disposition": file},
         media_type="application/toml",
     )

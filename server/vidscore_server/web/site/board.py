@@ -17,7 +17,7 @@ from vidscore_evaluators.machine_text import csv_text
 from vidscore_evaluators.report import Report, Scores
 from vidscore_server.domain.policy import Visibility
 from vidscore_server.web.charts import MOST_CHARTS, chart_context
-from vidscore_server.web.site.benchmark_document import (
+from vidscore_server.web.site.benchmark_words import (
     CLOSED,
     Judge,
     domains_of,

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from vidscore_evaluators.submitting import STREAM_PREFIX
 from vidscore_server.domain.access import ORGANISERS_TEAM
 from vidscore_server.domain.scores import ReportParts
-from vidscore_server.web.site.benchmark_document import CLOSED, state_text
+from vidscore_server.web.site.benchmark_words import CLOSED, state_text
 from vidscore_server.web.site.phrases import last_part, running_scores_from
 from vidscore_server.web.site.policy_words import hidden_figures, seen_by_team
 from vidscore_server.web.site.service import ServiceError

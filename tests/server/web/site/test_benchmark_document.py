@@ -8,7 +8,9 @@ from typing import Any
 
 from msgspec import structs
 
+from vidscore_evaluators.formats.manifest import write_document
 from vidscore_protos.v1 import benchmark_pb2
+from vidscore_protos.v1.benchmark_service_pb2 import GetBenchmarkResponse
 from vidscore_server.api.definitions import write_benchmark
 from vidscore_server.api.pages import plain
 from vidscore_server.domain.benchmarks import to_json
@@ -18,7 +20,6 @@ from vidscore_server.domain.definition import (
     definition_to_dict,
 )
 from vidscore_server.store.records import BenchmarkRecord
-from vidscore_server.web.site.benchmark_document import toml_of
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -67,7 +68,9 @@ def _again(document: dict[str, Any]) -> dict[str, Any]:
 def _read_again(definition: Definition) -> dict[str, Any]:
     record = BenchmarkRecord("streets", to_json(definition), None, None, NOW, NOW)
     message: benchmark_pb2.Benchmark = write_benchmark(record, definition)
-    return definition_to_dict(definition_from_dict(tomllib.loads(toml_of(plain(message)))))
+    shown = plain(GetBenchmarkResponse(benchmark=message))["benchmark"]
+    file = write_document(shown["document"])
+    return definition_to_dict(definition_from_dict(tomllib.loads(file)))
 
 
 def test_the_file_makes_the_same_benchmark() -> None:

@@ -14,7 +14,6 @@ from starlette.responses import Response
 from vidscore_evaluators.errors import Fault, InputError, SpecificationError
 from vidscore_evaluators.formats.manifest import parse_document, write_document
 from vidscore_server.domain.definition import TIMES, Definition, definition_from_dict
-from vidscore_server.web.site.benchmark_document import document_of
 from vidscore_server.web.site.forms import (
     Form,
     read_utc,
@@ -164,12 +163,12 @@ def _read(values: Mapping[str, str], benchmark: Mapping[str, Any]) -> Definition
         )
     texts = {name: values.get(name, "").strip() for name in ("title", "description")}
     entries = {"evaluators": evaluators.get("evaluators", [])}
-    return definition_from_dict({**document_of(benchmark), **texts, **entries})
+    return definition_from_dict({**benchmark["document"], **texts, **entries})
 
 
 def _texts(benchmark: Mapping[str, Any]) -> dict[str, str]:
     """The fields of the form for a benchmark."""
-    document = document_of(benchmark)
+    document = benchmark["document"]
     return {
         "title": document.get("title", ""),
         "description": document.get("description", ""),

@@ -1,9 +1,9 @@
-"""A benchmark as its file, its state, and its evaluators, from a call's plain values."""
+"""A benchmark's state and its evaluators, in words, from a call's plain values."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -12,118 +12,15 @@ from msgspec import Struct
 from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_evaluators.explanation.titles import measure_title
-from vidscore_evaluators.formats.manifest import write_document
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.presets import create_evaluators
-from vidscore_evaluators.specification import spec_from_dict
-from vidscore_server.domain.definition import TIMES
-from vidscore_server.domain.live_clock import FrameSource
+from vidscore_evaluators.specification import SPECIFICATION_KEYS, spec_from_dict
 from vidscore_server.web.site.phrases import things, time_text
-
-_SHAPES = ("truth_geometry", "detection_geometry")
-_SECONDS = ("quiet_timeout", "truth_timeout")
-"""Keys of a policy that end in ``_s`` in a file."""
 
 CLOSED = "closed"
 """State of a benchmark that takes no further submissions."""
 
 Plain = Mapping[str, Any]
-
-
-def toml_of(benchmark: Plain) -> str:
-    """The file of a benchmark, which recreates the same benchmark.
-
-    Args:
-        benchmark: The benchmark, as an organiser sees it.
-    """
-    return write_document(document_of(benchmark))
-
-
-def document_of(benchmark: Plain) -> dict[str, Any]:
-    """The definition of a benchmark as dictionaries, by the keys of its file."""
-    own = {key: benchmark[key] for key in (*_SHAPES, *TIMES) if benchmark[key]}
-    if benchmark["description"]:
-        own["description"] = benchmark["description"]
-    if benchmark["public_names"] is not None:
-        own["public_names"] = benchmark["public_names"]["kinds"]
-    title = benchmark["specification"]["title"]
-    return {
-        **({"title": title} if title else {}),
-        **own,
-        **specification_of(benchmark["specification"]),
-        "policy": _policy(benchmark["policy"]),
-        **({} if benchmark["live"] is None else {"live": _live(benchmark["live"])}),
-    }
-
-
-def specification_of(specification: Plain) -> dict[str, Any]:
-    """A specification by the keys of its file, without its title."""
-    found: dict[str, Any] = {
-        "evaluators": [_evaluator(entry) for entry in specification["evaluators"]],
-        "domains": [_domain(entry) for entry in specification["domains"]],
-        "sequences": [_sequence(entry) for entry in specification["sequences"]],
-    }
-    if specification["classes"] is not None:
-        found["classes"] = specification["classes"]["names"]
-    return {key: value for key, value in found.items() if value or key == "classes"}
-
-
-def _evaluator(entry: Plain) -> dict[str, Any]:
-    parameters = {one["name"]: _value(one) for one in entry["parameters"]}
-    return {"name": entry["name"], **({"parameters": parameters} if parameters else {})}
-
-
-def _value(parameter: Plain) -> Any:
-    """The value of a parameter."""
-    [value] = [value for key, value in parameter.items() if key != "name" and value is not None]
-    return value["values"] if isinstance(value, Mapping) else value
-
-
-def _domain(entry: Plain) -> dict[str, Any]:
-    classes = {} if entry["classes"] is None else {"classes": entry["classes"]["names"]}
-    return {"name": entry["name"], **classes}
-
-
-def _sequence(entry: Plain) -> dict[str, Any]:
-    found = {
-        "domain": entry["domain"] or None,
-        "name": entry["name"],
-        "frame_count": entry["frame_count"],
-        "first_frame": entry["first_frame"] or None,
-        "frames": entry["frames"] and _pairs(entry["frames"]["ranges"]),
-        "dont_care_frames": _pairs(entry["dont_care_frames"]) or None,
-        "image_width": entry["image_width"],
-        "image_height": entry["image_height"],
-    }
-    return {key: value for key, value in found.items() if value is not None}
-
-
-def _pairs(ranges: Iterable[Plain]) -> list[list[int]]:
-    return [[entry["first"], entry["last"]] for entry in ranges]
-
-
-def _policy(policy: Plain) -> dict[str, Any]:
-    found = {f"{key}_s" if key in _SECONDS else key: value for key, value in policy.items()}
-    if found.pop("unlimited_submissions"):
-        found["submissions_in_all"] = 0
-    if found["private_share"]:
-        del found["private_sequences"]  # these were drawn
-    return {key: value for key, value in found.items() if value is not None}
-
-
-def _live(clock: Plain) -> dict[str, Any]:
-    found = {
-        "frame_rate": clock["frame_rate"],
-        "frames": FrameSource[clock["frames"].upper()].value,
-        "sequences": [_times(entry) for entry in clock["sequences"]],
-    }
-    return {key: value for key, value in found.items() if value is not None}
-
-
-def _times(entry: Plain) -> dict[str, Any]:
-    found = {**entry, "domain": entry["domain"] or None}
-    found["frame_times_s"] = list(entry["frame_times_s"]) or None
-    return {key: value for key, value in found.items() if value is not None}
 
 
 # --- Its name and state
@@ -197,7 +94,9 @@ async def judges_of(benchmark: Plain) -> list[Judge]:
 
 def _judges_of(benchmark: Plain) -> list[Judge]:
     try:
-        specification = spec_from_dict(specification_of(benchmark["specification"]))
+        document = benchmark["document"]
+        keys = document.keys() & {*SPECIFICATION_KEYS}
+        specification = spec_from_dict({key: document[key] for key in keys})
         evaluators = create_evaluators(specification)
     except VidscoreError:
         return []  # with public names only, the specification may be incomplete

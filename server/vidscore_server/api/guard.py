@@ -258,8 +258,6 @@ PLAIN_LIFETIME_S = 10.0
 HOSTS = 4
 """One host gets one in this many of the places."""
 
-_OpenHandler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
-
 
 class Bound(Struct):
     """Places for calls of one kind, and how long each may last.
@@ -337,9 +335,9 @@ class OpenCalls(grpc.aio.ServerInterceptor):
 
     async def intercept_service(
         self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[_OpenHandler | None]],
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]],
         handler_call_details: grpc.HandlerCallDetails,
-    ) -> _OpenHandler | None:
+    ) -> Handler | None:
         """Replace a handler that anybody may call by a bounded one."""
         handler: Any = await continuation(handler_call_details)
         method = str(handler_call_details.method)

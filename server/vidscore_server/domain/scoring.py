@@ -81,6 +81,7 @@ class Scheduler:
         self._running: dict[SubmissionName, asyncio.Task[None]] = {}
         self._looked_at: dict[SubmissionName, int] = {}
         self._failures: Counter[SubmissionName] = Counter()
+        # The turn at which this server last began to score one of a team's submissions.
         self._begun: dict[Team, int] = {}
         self._turns = itertools.count(1)
         self._alone: SubmissionName | None = None
